@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who pays for rings and overflow: the control group, the namespace, the user.
+ */
+#ifndef SPEED_CHARGE_H
+#define SPEED_CHARGE_H
+
+#include <linux/uidgid.h>
+
+struct sock;
+struct speed_user;
+
+extern struct proto speed_proto;
+
+struct speed_user *speed_user_get(kuid_t uid);
+void speed_user_put(struct speed_user *user);
+int speed_charge(struct sock *sk, size_t bytes);
+void speed_uncharge(struct sock *sk, size_t bytes);
+void speed_charge_exit(void);
+
+#endif

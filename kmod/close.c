@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shutdown and close. Leases end first, so that what a mapped producer
+ * published counts before the end that follows it; then the shutdown bits of
+ * both endpoints; then the flag that tells mapped peers to ask.
+ */
+#include <net/sock.h>
+
+#include "close.h"
+#include "family.h"
+#include "lease.h"
+#include "map.h"
+#include "pair.h"
+#include "trace.h"
+
+/* Both ends may come at once, each with its own bits; no peer is locked. */
+static void shut(struct sock *sk, int how)
+{
+	u8 old = READ_ONCE(sk->sk_shutdown);
+
+	while (!try_cmpxchg(&sk->sk_shutdown, &old, old | how))
+		;
+}
+
+static int mirror(int how)
+{
+	return (how & RCV_SHUTDOWN ? SEND_SHUTDOWN : 0) | (how & SEND_SHUTDOWN ? RCV_SHUTDOWN : 0);
+}
+
+static void tell_peer(struct sock *peer, int how)
+{
+	peer->sk_state_change(peer);
+	if (how == SHUTDOWN_MASK)
+		sk_wake_async(peer, SOCK_WAKE_WAITD, POLL_HUP);
+	else if (how & RCV_SHUTDOWN)
+		sk_wake_async(peer, SOCK_WAKE_WAITD, POLL_IN);
+}
+
+static void end_lease(struct speed_pair *pair, int end, int role)
+{
+	struct speed_ring *ring = speed_pair_ring(pair, end, role);
+
+	mutex_lock(&ring->role[role].lock);
+	speed_lease_end(ring, role);
+	mutex_unlock(&ring->role[role].lock);
+}
+
+static void shut_pair(struct speed_pair *pair, int end, int how)
+{
+	if (how & SEND_SHUTDOWN)
+		end_lease(pair, end, SPEED_ROLE_TX);
+	if (how & RCV_SHUTDOWN)
+		end_lease(pair, end, SPEED_ROLE_RX);
+	shut(pair->sk[!end], mirror(how));
+	if (how & SEND_SHUTDOWN)
+		speed_ring_flag(&pair->ring[end], SPEED_CLOSED);
+	if (how & RCV_SHUTDOWN)
+		speed_ring_flag(&pair->ring[!end], SPEED_CLOSED);
+	tell_peer(pair->sk[!end], mirror(how));
+}
+
+/**
+ * speed_shutdown_how() - shutdown()
+ * @sk: the socket
+ * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int speed_shutdown_how(struct sock *sk, int how)
+{
+	struct speed_pair *pair = speed_sk_pair(sk);
+
+	shut(sk, how);
+	sk->sk_state_change(sk);
+	if (pair)
+		shut_pair(pair, speed_sk(sk)->end, how);
+	return 0;
+}
+
+static u64 unread(struct speed_pair *pair, int end)
+{
+	struct speed_ring *ring = &pair->ring[!end];
+
+	return speed_ring_live(ring) + READ_ONCE(ring->overflow_bytes);
+}
+
+/**
+ * speed_disconnect_pair() - an endpoint is closed
+ * @sk: the endpoint
+ * @embryo: whether it was never accepted
+ *
+ * The peer gets end-of-file after what was sent, or ECONNRESET where bytes
+ * were never read.
+ *
+ * Context: process; the socket has no user left.
+ */
+void speed_disconnect_pair(struct sock *sk, bool embryo)
+{
+	struct speed_pair *pair = speed_sk(sk)->pair;
+	int end = speed_sk(sk)->end;
+	u64 lost;
+
+	if (!pair)
+		return;
+	end_lease(pair, end, SPEED_ROLE_TX);
+	end_lease(pair, end, SPEED_ROLE_RX);
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	lost = unread(pair, end);
+	if ((lost || embryo) && !pair->broken)
+		WRITE_ONCE(pair->sk[!end]->sk_err, ECONNRESET);
+	trace_speed_close(pair->id, end, lost);
+	shut_pair(pair, end, SHUTDOWN_MASK);
+	speed_map_close(pair->map[end]);
+	speed_pair_put(pair);
+}

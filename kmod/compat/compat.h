@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Kernels differ; the module does not. Each difference is named here by the
+ * capability, and there is no test of a version anywhere else. Linux 6.1 to
+ * 7.x.
+ */
+#ifndef SPEED_COMPAT_H
+#define SPEED_COMPAT_H
+
+#include <linux/mm.h>
+#include <linux/net.h>
+#include <linux/shrinker.h>
+#include <linux/uio.h>
+#include <linux/version.h>
+#include <net/sock.h>
+
+/* vm_flags became read-only in 6.3, with functions to change it. */
+static inline void speed_compat_vm_flags(struct vm_area_struct *vma, unsigned long set,
+					 unsigned long clear)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+#else
+	vm_flags_mod(vma, set, clear);
+#endif
+}
+
+/* sendpage() went in 6.5, when splice() to a socket became sendmsg(). */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#define SPEED_COMPAT_PROTO_OPS		.sendpage = sock_no_sendpage,
+#else
+#define SPEED_COMPAT_PROTO_OPS
+#endif
+
+/* accept() gets a struct since 6.10. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+#define SPEED_ACCEPT_ARGS		int accept_flags, bool accept_kern
+#define SPEED_ACCEPT_FLAGS		accept_flags
+#else
+#define SPEED_ACCEPT_ARGS		struct proto_accept_arg *accept_arg
+#define SPEED_ACCEPT_FLAGS		(accept_arg->flags)
+#endif
+
+/* sysctl handlers get a const table since 6.11. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+#define speed_ctl_table_t		struct ctl_table
+#else
+#define speed_ctl_table_t		const struct ctl_table
+#endif
+
+/* The table's size is told since 6.6; before, an empty entry ended it. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+#define speed_compat_sysctl(net, path, table, n)	register_net_sysctl(net, path, table)
+#else
+#define speed_compat_sysctl(net, path, table, n)	register_net_sysctl_sz(net, path, table, n)
+#endif
+
+/* bind() and connect() get an address of no particular size since 6.19. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 19, 0)
+#define speed_sockaddr_t		struct sockaddr
+#else
+#define speed_sockaddr_t		struct sockaddr_unsized
+#endif
+
+/* set_peek_off() of sockets that need no lock of their own. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+static inline int speed_compat_set_peek_off(struct sock *sk, int val)
+{
+	WRITE_ONCE(sk->sk_peek_off, val);
+	return 0;
+}
+#else
+#define speed_compat_set_peek_off	sk_set_peek_off
+#endif
+
+int speed_compat_shrinker_register(unsigned long (*count)(struct shrinker *,
+							  struct shrink_control *),
+				   unsigned long (*scan)(struct shrinker *,
+							 struct shrink_control *));
+void speed_compat_shrinker_unregister(void);
+
+#endif

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections. There is no handshake: connect() makes the other endpoint, joins
+ * the two and puts it into the listener's queue; accept() takes it out.
+ *
+ * The connecting socket is locked (lock_sock), the listener is not: its
+ * queue_lock covers its queue and its leaving the listening state, so that
+ * nothing is put into the queue of a socket that goes.
+ */
+#include <linux/cred.h>
+#include <linux/sched/signal.h>
+#include <net/sock.h>
+
+#include "addr.h"
+#include "conn.h"
+#include "family.h"
+#include "pair.h"
+#include "trace.h"
+
+static void set_peercred(struct sock *sk, struct pid *pid, const struct cred *cred)
+{
+	const struct cred *old_cred;
+	struct pid *old_pid;
+
+	spin_lock(&sk->sk_peer_lock);
+	old_pid = sk->sk_peer_pid;
+	old_cred = sk->sk_peer_cred;
+	sk->sk_peer_pid = get_pid(pid);
+	sk->sk_peer_cred = get_cred(cred);
+	spin_unlock(&sk->sk_peer_lock);
+	put_pid(old_pid);
+	put_cred(old_cred);
+}
+
+static void init_peercred(struct sock *sk)
+{
+	set_peercred(sk, task_tgid(current), current_cred());
+}
+
+/* A listener's credentials are those of who called listen(). */
+static void copy_peercred(struct sock *sk, struct sock *listener)
+{
+	const struct cred *cred;
+	struct pid *pid;
+
+	spin_lock(&listener->sk_peer_lock);
+	pid = get_pid(listener->sk_peer_pid);
+	cred = get_cred(listener->sk_peer_cred);
+	spin_unlock(&listener->sk_peer_lock);
+	set_peercred(sk, pid, cred);
+	put_pid(pid);
+	put_cred(cred);
+}
+
+/**
+ * speed_listen() - listen() on a bound socket
+ * @sock: the socket
+ * @backlog: connections that may wait for accept(), and one more
+ *
+ * Return: 0 or -EINVAL.
+ */
+int speed_listen(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+	int err = -EINVAL;
+
+	lock_sock(sk);
+	if (!speed_sk(sk)->addr ||
+	    (sk->sk_state != TCP_CLOSE && sk->sk_state != TCP_LISTEN))
+		goto unlock;
+	init_peercred(sk);
+	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
+	WRITE_ONCE(sk->sk_state, TCP_LISTEN);
+	wake_up_interruptible_all(&speed_sk(sk)->room);
+	err = 0;
+unlock:
+	release_sock(sk);
+	return err;
+}
+
+static bool queue_full(const struct sock *listener)
+{
+	return READ_ONCE(speed_sk(listener)->queued) > READ_ONCE(listener->sk_max_ack_backlog);
+}
+
+/* Return: 0, or -EAGAIN where the queue is full, or why there is no way. */
+static int may_queue(struct sock *sk, struct sock *listener)
+{
+	if (listener->sk_state != TCP_LISTEN || (listener->sk_shutdown & RCV_SHUTDOWN))
+		return -ECONNREFUSED;
+	if (listener->sk_type != sk->sk_type)
+		return -EPROTOTYPE;
+	return queue_full(listener) ? -EAGAIN : 0;
+}
+
+/* From here on both are connected; nothing may fail any more. */
+static void join(struct speed_pair *pair)
+{
+	int end;
+
+	for (end = 1; end >= 0; end--) {
+		struct sock *sk = pair->sk[end];
+
+		speed_sk(sk)->end = end;
+		WRITE_ONCE(sk->sk_state, TCP_ESTABLISHED);
+		smp_store_release(&speed_sk(sk)->pair, pair);
+	}
+}
+
+/* A pair that nobody ever saw. */
+static void pair_discard(struct speed_pair *pair)
+{
+	speed_pair_put(pair);
+	speed_pair_put(pair);
+}
+
+static int enqueue(struct sock *sk, struct sock *listener, struct sock *child,
+		   struct speed_pair *pair)
+{
+	struct speed_sock *ls = speed_sk(listener);
+	int err;
+
+	spin_lock(&ls->queue_lock);
+	err = may_queue(sk, listener);
+	if (!err) {
+		join(pair);
+		list_add_tail(&speed_sk(child)->queue_node, &ls->queue);
+		WRITE_ONCE(ls->queued, ls->queued + 1);
+	}
+	spin_unlock(&ls->queue_lock);
+	return err;
+}
+
+static void inherit(struct sock *child, struct sock *listener)
+{
+	const int locks = SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
+
+	init_peercred(child);
+	speed_sk(child)->addr = speed_addr_get(speed_sk(listener)->addr);
+	child->sk_userlocks |= listener->sk_userlocks & locks;
+	WRITE_ONCE(child->sk_sndbuf, READ_ONCE(listener->sk_sndbuf));
+	WRITE_ONCE(child->sk_rcvbuf, READ_ONCE(listener->sk_rcvbuf));
+}
+
+static int connect_once(struct sock *sk, struct sock *listener)
+{
+	struct speed_pair *pair;
+	struct sock *child;
+	int err = may_queue(sk, listener) ?:
+		  speed_addr_permits(sk, speed_sk(listener)->addr);
+
+	if (err)
+		return err;
+	child = speed_sock_new(sock_net(sk), NULL, sk->sk_type, 0);
+	if (!child)
+		return -ENOMEM;
+	inherit(child, listener);
+	err = -ENOMEM;
+	pair = speed_pair_new(sk, child, sk->sk_type);
+	if (!pair)
+		goto close;
+	err = enqueue(sk, listener, child, pair);
+	if (err)
+		goto discard;
+	copy_peercred(sk, listener);
+	trace_speed_connect(pair->id, speed_sk(listener)->addr->number);
+	READ_ONCE(listener->sk_data_ready)(listener);
+	return 0;
+discard:
+	pair_discard(pair);
+close:
+	speed_sock_close(child, true);
+	return err;
+}
+
+/* The listener's queue is full: wait for a place, or for it to go. */
+static int wait_for_room(struct sock *listener, long *timeo)
+{
+	DEFINE_WAIT(wait);
+
+	prepare_to_wait_exclusive(&speed_sk(listener)->room, &wait, TASK_INTERRUPTIBLE);
+	if (READ_ONCE(listener->sk_state) == TCP_LISTEN && queue_full(listener) && *timeo &&
+	    !signal_pending(current))
+		*timeo = schedule_timeout(*timeo);
+	finish_wait(&speed_sk(listener)->room, &wait);
+	if (signal_pending(current))
+		return sock_intr_errno(*timeo);
+	return *timeo ? 0 : -EAGAIN;
+}
+
+static int state_error(const struct sock *sk)
+{
+	if (sk->sk_state == TCP_CLOSE && !speed_sk(sk)->pair)
+		return 0;
+	return sk->sk_state == TCP_ESTABLISHED ? -EISCONN : -EINVAL;
+}
+
+static int connect_locked(struct sock *sk, const struct speed_addr *to, long *timeo)
+{
+	struct sock *listener;
+	int err = state_error(sk);
+
+	if (err)
+		return err;
+	listener = speed_addr_find(sock_net(sk), to);
+	if (!listener)
+		return -ECONNREFUSED;
+	err = connect_once(sk, listener);
+	if (err == -EAGAIN && *timeo) {
+		release_sock(sk);
+		err = wait_for_room(listener, timeo);
+		lock_sock(sk);
+		if (!err)
+			err = -ERESTART;
+	}
+	sock_put(listener);
+	return err;
+}
+
+/**
+ * speed_connect_to() - connect() to a listener
+ * @sock: the socket
+ * @addr: struct speed_sockaddr
+ * @len: its length
+ * @nowait: whether a full queue is -EAGAIN at once
+ *
+ * Context: process; locks the socket.
+ * Return: 0 or the error.
+ */
+int speed_connect_to(struct socket *sock, const void *addr, int len, bool nowait)
+{
+	struct sock *sk = sock->sk;
+	long timeo = sock_sndtimeo(sk, nowait);
+	struct speed_addr to;
+	int err = speed_addr_parse(addr, len, &to);
+
+	if (err)
+		return err;
+	if (!to.number && !to.len)
+		return -EINVAL;
+	lock_sock(sk);
+	do {
+		err = connect_locked(sk, &to, &timeo);
+	} while (err == -ERESTART);
+	if (!err)
+		sock->state = SS_CONNECTED;
+	release_sock(sk);
+	return err;
+}
+
+/**
+ * speed_socketpair() - socketpair()
+ * @a: endpoint 0, fresh
+ * @b: endpoint 1, fresh
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int speed_socketpair(struct socket *a, struct socket *b)
+{
+	struct speed_pair *pair = speed_pair_new(a->sk, b->sk, a->type);
+
+	if (!pair)
+		return -ENOMEM;
+	init_peercred(a->sk);
+	init_peercred(b->sk);
+	join(pair);
+	a->state = SS_CONNECTED;
+	b->state = SS_CONNECTED;
+	return 0;
+}
+
+static struct sock *dequeue(struct sock *listener)
+{
+	struct speed_sock *ls = speed_sk(listener);
+	struct speed_sock *child;
+
+	spin_lock(&ls->queue_lock);
+	child = list_first_entry_or_null(&ls->queue, struct speed_sock, queue_node);
+	if (child) {
+		list_del_init(&child->queue_node);
+		WRITE_ONCE(ls->queued, ls->queued - 1);
+	}
+	spin_unlock(&ls->queue_lock);
+	return child ? &child->sk : NULL;
+}
+
+/* Return: the first of the queue, or an error. */
+static struct sock *wait_for_child(struct sock *sk, long timeo)
+{
+	struct sock *child;
+	DEFINE_WAIT(wait);
+	int err = 0;
+
+	for (;;) {
+		prepare_to_wait_exclusive(sk_sleep(sk), &wait, TASK_INTERRUPTIBLE);
+		child = dequeue(sk);
+		if (child)
+			break;
+		if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
+			err = -EINVAL;
+		else if (!timeo)
+			err = -EAGAIN;
+		else if (signal_pending(current))
+			err = sock_intr_errno(timeo);
+		if (err)
+			break;
+		timeo = schedule_timeout(timeo);
+	}
+	finish_wait(sk_sleep(sk), &wait);
+	return child ?: ERR_PTR(err);
+}
+
+/**
+ * speed_accept_from() - accept()
+ * @sock: the listener
+ * @newsock: gets the accepted endpoint
+ * @nowait: whether an empty queue is -EAGAIN at once
+ *
+ * Return: 0 or the error.
+ */
+int speed_accept_from(struct socket *sock, struct socket *newsock, bool nowait)
+{
+	struct sock *sk = sock->sk, *child;
+
+	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
+		return -EINVAL;
+	child = dequeue(sk);
+	if (!child)
+		child = wait_for_child(sk, sock_rcvtimeo(sk, nowait));
+	if (IS_ERR(child))
+		return PTR_ERR(child);
+	if (wq_has_sleeper(&speed_sk(sk)->room))
+		wake_up_interruptible(&speed_sk(sk)->room);
+	sock_graft(child, newsock);
+	newsock->state = SS_CONNECTED;
+	trace_speed_accept(speed_sk(child)->pair->id, speed_sk(child)->addr->number);
+	return 0;
+}
+
+/**
+ * speed_queue_empty() - would accept() find nobody?
+ * @sk: a listener
+ *
+ * Return: whether the queue is empty.
+ */
+bool speed_queue_empty(struct sock *sk)
+{
+	return !READ_ONCE(speed_sk(sk)->queued);
+}
+
+/**
+ * speed_queue_purge() - a listener goes: reset whom nobody accepted
+ * @sk: the listener
+ *
+ * Context: may sleep.
+ */
+void speed_queue_purge(struct sock *sk)
+{
+	struct sock *child;
+
+	spin_lock(&speed_sk(sk)->queue_lock);
+	WRITE_ONCE(sk->sk_state, TCP_CLOSE);
+	spin_unlock(&speed_sk(sk)->queue_lock);
+	wake_up_interruptible_all(&speed_sk(sk)->room);
+	while ((child = dequeue(sk)))
+		speed_sock_close(child, true);
+}

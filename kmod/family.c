@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The family: making and releasing sockets, and the socket calls as they
+ * arrive, checked and passed on to the file whose matter they are.
+ */
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <net/sock.h>
+
+#include "addr.h"
+#include "charge.h"
+#include "close.h"
+#include "compat/compat.h"
+#include "conn.h"
+#include "family.h"
+#include "map.h"
+#include "net.h"
+#include "poll.h"
+#include "rx.h"
+#include "sockopt.h"
+#include "splice.h"
+#include "tx.h"
+
+int speed_family = SPEED_FAMILY_DEFAULT;
+module_param_named(family, speed_family, int, 0444);
+MODULE_PARM_DESC(family, "address family number to use (default 18)");
+
+static void sock_destruct(struct sock *sk)
+{
+	speed_addr_put(speed_sk(sk)->addr);
+	speed_user_put(speed_sk(sk)->user);
+	mutex_destroy(&speed_sk(sk)->charge_lock);
+}
+
+static void list_add_sock(struct sock *sk)
+{
+	struct speed_net *sn = speed_net(sock_net(sk));
+
+	spin_lock(&sn->socks_lock);
+	hlist_add_head(&speed_sk(sk)->node, &sn->socks);
+	spin_unlock(&sn->socks_lock);
+}
+
+static void list_del_sock(struct sock *sk)
+{
+	struct speed_net *sn = speed_net(sock_net(sk));
+
+	spin_lock(&sn->socks_lock);
+	hlist_del_init(&speed_sk(sk)->node);
+	spin_unlock(&sn->socks_lock);
+}
+
+/**
+ * speed_sock_new() - make the kernel's part of a socket
+ * @net: its namespace
+ * @sock: the file's part, or NULL for an endpoint that waits for accept()
+ * @type: SOCK_STREAM or SOCK_SEQPACKET
+ * @kern: whether the kernel uses it
+ *
+ * Context: may sleep.
+ * Return: the socket with one reference, or NULL.
+ */
+struct sock *speed_sock_new(struct net *net, struct socket *sock, int type, int kern)
+{
+	struct speed_user *user = speed_user_get(current_euid());
+	struct speed_sock *ss;
+	struct sock *sk;
+
+	if (!user)
+		return NULL;
+	sk = sk_alloc(net, speed_family, GFP_KERNEL_ACCOUNT, &speed_proto, kern);
+	if (!sk) {
+		speed_user_put(user);
+		return NULL;
+	}
+	sock_init_data(sock, sk);
+	sk->sk_type = type;
+	sk->sk_destruct = sock_destruct;
+	ss = speed_sk(sk);
+	ss->user = user;
+	mutex_init(&ss->charge_lock);
+	spin_lock_init(&ss->queue_lock);
+	INIT_LIST_HEAD(&ss->queue);
+	INIT_LIST_HEAD(&ss->queue_node);
+	init_waitqueue_head(&ss->room);
+	list_add_sock(sk);
+	return sk;
+}
+
+/**
+ * speed_sock_close() - release a socket
+ * @sk: the socket; its reference is dropped
+ * @embryo: whether it was never accepted
+ *
+ * Context: may sleep.
+ */
+void speed_sock_close(struct sock *sk, bool embryo)
+{
+	list_del_sock(sk);
+	speed_addr_unbind(sk);
+	if (sk->sk_state == TCP_LISTEN)
+		speed_queue_purge(sk);
+	sock_orphan(sk);
+	speed_disconnect_pair(sk, embryo);
+	sock_put(sk);
+}
+
+static int op_release(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	if (!sk)
+		return 0;
+	sock->sk = NULL;
+	speed_sock_close(sk, false);
+	return 0;
+}
+
+static int op_bind(struct socket *sock, speed_sockaddr_t *addr, int len)
+{
+	struct sock *sk = sock->sk;
+	struct speed_addr want;
+	int err = speed_addr_parse(addr, len, &want);
+
+	if (err)
+		return err;
+	lock_sock(sk);
+	err = speed_sk(sk)->addr ? -EINVAL : speed_addr_bind(sk, &want);
+	release_sock(sk);
+	return err;
+}
+
+static int op_connect(struct socket *sock, speed_sockaddr_t *addr, int len, int flags)
+{
+	return speed_connect_to(sock, addr, len, flags & O_NONBLOCK);
+}
+
+static int op_accept(struct socket *sock, struct socket *newsock, SPEED_ACCEPT_ARGS)
+{
+	return speed_accept_from(sock, newsock, SPEED_ACCEPT_FLAGS & O_NONBLOCK);
+}
+
+static int op_getname(struct socket *sock, struct sockaddr *addr, int peer)
+{
+	struct sock *sk = sock->sk;
+	struct speed_pair *pair = speed_sk_pair(sk);
+
+	if (peer && !pair)
+		return -ENOTCONN;
+	if (peer)
+		sk = pair->sk[!speed_sk(sk)->end];
+	return speed_addr_tell(smp_load_acquire(&speed_sk(sk)->addr), addr);
+}
+
+static int op_shutdown(struct socket *sock, int how)
+{
+	if (how < SHUT_RD || how > SHUT_RDWR)
+		return -EINVAL;
+	return speed_shutdown_how(sock->sk, how + 1);
+}
+
+/* Descriptors cannot travel in a ring. Anything else is not known here. */
+static int refuse_cmsg(struct msghdr *msg)
+{
+	struct cmsghdr *cmsg;
+
+	for_each_cmsghdr(cmsg, msg) {
+		if (!CMSG_OK(msg, cmsg))
+			return -EINVAL;
+		if (cmsg->cmsg_level != SOL_SOCKET)
+			continue;
+		return cmsg->cmsg_type == SCM_RIGHTS ? -EOPNOTSUPP : -EINVAL;
+	}
+	return 0;
+}
+
+/* sendto() with an address on a fresh socket connects it first. */
+static int implied_connect(struct socket *sock, struct msghdr *msg)
+{
+	if (speed_sk_pair(sock->sk))
+		return sock->type == SOCK_STREAM ? -EISCONN : 0;
+	return speed_connect_to(sock, msg->msg_name, msg->msg_namelen,
+				msg->msg_flags & MSG_DONTWAIT);
+}
+
+static int before_send(struct socket *sock, struct msghdr *msg)
+{
+	int err = 0;
+
+	if (msg->msg_controllen)
+		err = refuse_cmsg(msg);
+	if (!err && (msg->msg_flags & MSG_OOB))
+		err = -EOPNOTSUPP;
+	if (!err && msg->msg_namelen)
+		err = implied_connect(sock, msg);
+	if (!err && !speed_sk_pair(sock->sk))
+		err = -ENOTCONN;
+	return err;
+}
+
+static int op_stream_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	ssize_t n = before_send(sock, msg);
+
+	if (unlikely(n))
+		return n;
+	n = speed_tx_stream(sock->sk, msg, min_t(size_t, len, INT_MAX));
+	if (unlikely(n == -EPIPE) && !(msg->msg_flags & MSG_NOSIGNAL))
+		send_sig(SIGPIPE, current, 0);
+	return n;
+}
+
+static int op_record_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	int err = before_send(sock, msg) ?: sock_error(sock->sk);
+
+	return err ?: speed_tx_record(sock->sk, msg, len);
+}
+
+static void tell_source(struct sock *sk, struct msghdr *msg)
+{
+	struct speed_addr *addr;
+
+	if (!msg->msg_name)
+		return;
+	addr = smp_load_acquire(&speed_sk(speed_sk(sk)->pair->sk[!speed_sk(sk)->end])->addr);
+	msg->msg_namelen = addr ? speed_addr_tell(addr, msg->msg_name) : 0;
+}
+
+static int op_stream_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+{
+	ssize_t n;
+
+	if (!speed_sk_pair(sock->sk))
+		return -EINVAL;
+	if (flags & MSG_OOB)
+		return -EOPNOTSUPP;
+	n = speed_rx_stream(sock->sk, &msg->msg_iter, min_t(size_t, len, INT_MAX), flags);
+	if (n > 0)
+		tell_source(sock->sk, msg);
+	return n;
+}
+
+static int op_record_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+{
+	ssize_t n;
+
+	if (!speed_sk_pair(sock->sk))
+		return -ENOTCONN;
+	if (flags & MSG_OOB)
+		return -EOPNOTSUPP;
+	n = speed_rx_record(sock->sk, msg, len, flags);
+	if (n >= 0)
+		tell_source(sock->sk, msg);
+	return n;
+}
+
+#define COMMON_OPS				\
+	.owner		= THIS_MODULE,		\
+	.release	= op_release,		\
+	.bind		= op_bind,		\
+	.connect	= op_connect,		\
+	.socketpair	= speed_socketpair,	\
+	.accept		= op_accept,		\
+	.getname	= op_getname,		\
+	.poll		= speed_poll,		\
+	.ioctl		= speed_ioctl,		\
+	.listen		= speed_listen,		\
+	.shutdown	= op_shutdown,		\
+	.setsockopt	= speed_setsockopt,	\
+	.getsockopt	= speed_getsockopt,	\
+	.mmap		= speed_map_mmap,	\
+	.splice_read	= speed_splice_read,	\
+	.set_peek_off	= speed_set_peek_off,	\
+	.set_rcvlowat	= speed_set_rcvlowat,	\
+	SPEED_COMPAT_PROTO_OPS
+
+/* The family's number is a parameter: filled in before it is registered. */
+static struct proto_ops stream_ops __ro_after_init = {
+	COMMON_OPS
+	.sendmsg	= op_stream_sendmsg,
+	.recvmsg	= op_stream_recvmsg,
+};
+
+static struct proto_ops record_ops __ro_after_init = {
+	COMMON_OPS
+	.sendmsg	= op_record_sendmsg,
+	.recvmsg	= op_record_recvmsg,
+};
+
+static int family_create(struct net *net, struct socket *sock, int protocol, int kern)
+{
+	if (protocol)
+		return -EPROTONOSUPPORT;
+	if (sock->type != SOCK_STREAM && sock->type != SOCK_SEQPACKET)
+		return -ESOCKTNOSUPPORT;
+	sock->state = SS_UNCONNECTED;
+	sock->ops = sock->type == SOCK_STREAM ? &stream_ops : &record_ops;
+	return speed_sock_new(net, sock, sock->type, kern) ? 0 : -ENOMEM;
+}
+
+static struct net_proto_family the_family __ro_after_init = {
+	.create	= family_create,
+	.owner	= THIS_MODULE,
+};
+
+int __init speed_family_init(void)
+{
+	int err;
+
+	the_family.family = speed_family;
+	stream_ops.family = speed_family;
+	record_ops.family = speed_family;
+	err = proto_register(&speed_proto, 1);
+	if (err)
+		return err;
+	err = speed_family > 0 ? sock_register(&the_family) : -EINVAL;
+	if (!err)
+		return 0;
+	pr_err("speed: address family %d is %s; choose another with family=N\n", speed_family,
+	       err == -EEXIST ? "taken" : "not a family");
+	proto_unregister(&speed_proto);
+	return err;
+}
+
+void speed_family_exit(void)
+{
+	sock_unregister(speed_family);
+	proto_unregister(&speed_proto);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ioctls: how much is there, and the slow path of mapped roles, which wakes the
+ * peer and waits while the caller keeps its lease.
+ */
+#include <linux/file.h>
+#include <linux/sockios.h>
+#include <linux/uaccess.h>
+#include <net/sock.h>
+
+#include <asm/ioctls.h>
+
+#include "family.h"
+#include "pair.h"
+#include "rx.h"
+#include "sockopt.h"
+#include "wait.h"
+
+#define WAKE_FLAGS	(SPEED_WAKE_READER | SPEED_WAKE_WRITER)
+#define WAIT_FLAGS	(SPEED_WAIT_DATA | SPEED_WAIT_SPACE)
+
+static void wake(struct speed_pair *pair, int end, u32 flags)
+{
+	if (flags & SPEED_WAKE_READER)
+		speed_wake_mapped_data(&pair->ring[end]);
+	if (flags & SPEED_WAKE_WRITER)
+		speed_wake_space(&pair->ring[!end]);
+}
+
+static bool is_mine(const struct speed_ring *ring, int role)
+{
+	return READ_ONCE(ring->role[role].mm) == current->mm;
+}
+
+static int wait_data(struct sock *sk, struct speed_ring *ring, u64 want, long timeo)
+{
+	if (!is_mine(ring, SPEED_ROLE_RX))
+		return -ESTALE;
+	return speed_wait_data(ring, want, &timeo);
+}
+
+static int wait_space(struct sock *sk, struct speed_ring *ring, u64 want, long timeo)
+{
+	if (!is_mine(ring, SPEED_ROLE_TX))
+		return -ESTALE;
+	if (speed_ring_live(ring) <= ring->size - want)
+		return 0;
+	if (speed_ring_room(ring))
+		return -ENOBUFS;
+	return speed_wait_space(ring, want, &timeo);
+}
+
+static int wait_valid(const struct speed_wait *w, u64 size)
+{
+	u32 how = w->flags & WAIT_FLAGS;
+
+	if (w->flags & ~(WAKE_FLAGS | WAIT_FLAGS) || w->reserved || how == WAIT_FLAGS)
+		return -EINVAL;
+	if (how ? !w->want || w->want > size : w->want)
+		return -EINVAL;
+	return 0;
+}
+
+static int ioc_wait(struct socket *sock, struct speed_pair *pair, const void __user *arg)
+{
+	bool nowait = sock->file->f_flags & O_NONBLOCK;
+	struct sock *sk = sock->sk;
+	int end = speed_sk(sk)->end;
+	struct speed_wait w;
+
+	if (copy_from_user(&w, arg, sizeof(w)))
+		return -EFAULT;
+	if (wait_valid(&w, pair->ring[w.flags & SPEED_WAIT_DATA ? !end : end].size))
+		return -EINVAL;
+	wake(pair, end, w.flags);
+	if (w.flags & SPEED_WAIT_DATA)
+		return wait_data(sk, &pair->ring[!end], w.want, sock_rcvtimeo(sk, nowait));
+	if (w.flags & SPEED_WAIT_SPACE)
+		return wait_space(sk, &pair->ring[end], w.want, sock_sndtimeo(sk, nowait));
+	return 0;
+}
+
+static int ioc_wake(struct sock *sk, struct speed_pair *pair, unsigned long flags)
+{
+	if (flags & ~(unsigned long)WAKE_FLAGS)
+		return -EINVAL;
+	wake(pair, speed_sk(sk)->end, flags);
+	return 0;
+}
+
+/* Bytes to read: all of a stream, the next message of a SOCK_SEQPACKET. */
+static int readable_bytes(struct sock *sk, struct speed_pair *pair)
+{
+	struct speed_ring *ring;
+
+	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
+		return -EINVAL;
+	if (!pair)
+		return 0;
+	if (sk->sk_type == SOCK_SEQPACKET)
+		return speed_rx_next_len(sk);
+	ring = &pair->ring[!speed_sk(sk)->end];
+	return min_t(u64, min(speed_ring_live(ring), ring->size) +
+			  READ_ONCE(ring->overflow_bytes), INT_MAX);
+}
+
+/* Bytes that the peer has not read. */
+static int unread_bytes(struct sock *sk, struct speed_pair *pair)
+{
+	struct speed_ring *ring;
+
+	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
+		return -EINVAL;
+	if (!pair)
+		return 0;
+	ring = &pair->ring[speed_sk(sk)->end];
+	return min_t(u64, min(speed_ring_live(ring), ring->size) +
+			  READ_ONCE(ring->overflow_bytes), INT_MAX);
+}
+
+static int put_count(int n, unsigned long arg)
+{
+	return n < 0 ? n : put_user(n, (int __user *)arg);
+}
+
+/**
+ * speed_ioctl() - ioctl()
+ * @sock: the socket
+ * @cmd: what
+ * @arg: its argument
+ *
+ * Return: 0 or the error; -ENOIOCTLCMD for what is not known here.
+ */
+int speed_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
+{
+	struct sock *sk = sock->sk;
+	struct speed_pair *pair = speed_sk_pair(sk);
+
+	switch (cmd) {
+	case SPEED_IOC_WAKE:
+		return pair ? ioc_wake(sk, pair, arg) : -ENOTCONN;
+	case SPEED_IOC_WAIT:
+		return pair ? ioc_wait(sock, pair, (void __user *)arg) : -ENOTCONN;
+	case SIOCINQ:
+		return put_count(readable_bytes(sk, pair), arg);
+	case SIOCOUTQ:
+		return put_count(unread_bytes(sk, pair), arg);
+	default:
+		return -ENOIOCTLCMD;
+	}
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Leases: one address space exercises a role through its mapping.
+ */
+#ifndef SPEED_LEASE_H
+#define SPEED_LEASE_H
+
+#include "pair.h"
+
+struct speed_lease;
+struct speed_settle;
+
+void speed_lease_end(struct speed_ring *ring, int role);
+int speed_lease_grant(struct speed_pair *pair, int end, struct speed_lease *lease);
+int speed_lease_settle(struct speed_pair *pair, int end, struct speed_settle *settle);
+int speed_lease_give_back(struct speed_pair *pair, int end, int role);
+void speed_lease_go_home(struct speed_ring *ring);
+void speed_ctl_free(struct speed_ctl *ctl);
+
+/*
+ * Begin an operation of a role by system call: end a lease, if there is one.
+ * The role's lock is held.
+ */
+static inline void speed_role_enter(struct speed_ring *ring, int role)
+{
+	struct speed_role *r = &ring->role[role];
+
+	if (unlikely(r->epoch))
+		speed_lease_end(ring, role);
+	r->ops++;
+}
+
+#endif

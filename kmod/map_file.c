@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The mapping file and who uses it: a socket inode with no socket behind it,
+ * never in a descriptor table, that only mappings refer to. It holds the pair and the
+ * module; the endpoint holds it until it is released, its mappings until they
+ * are gone.
+ */
+#include <linux/file.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/net.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <net/sock.h>
+
+#include "map.h"
+
+/* Last reference: no mapping is left, and the endpoint is released. */
+static int map_file_release(struct socket *sock)
+{
+	struct speed_map *map = SOCK_INODE(sock)->i_private;
+
+	if (!map)
+		return 0;
+	SOCK_INODE(sock)->i_private = NULL;
+	__free_page(map->scratch);
+	speed_pair_put(map->pair);
+	kfree(map);
+	return 0;
+}
+
+static const struct proto_ops map_file_ops = {
+	.family		= PF_UNSPEC,
+	.owner		= THIS_MODULE,
+	.release	= map_file_release,
+	.bind		= sock_no_bind,
+	.connect	= sock_no_connect,
+	.socketpair	= sock_no_socketpair,
+	.accept		= sock_no_accept,
+	.getname	= sock_no_getname,
+	.ioctl		= sock_no_ioctl,
+	.listen		= sock_no_listen,
+	.shutdown	= sock_no_shutdown,
+	.sendmsg	= sock_no_sendmsg,
+	.recvmsg	= sock_no_recvmsg,
+	.mmap		= sock_no_mmap,
+};
+
+static struct file *map_file_open(struct speed_map *map)
+{
+	struct socket *sock = sock_alloc();
+	struct file *file;
+
+	if (!sock)
+		return ERR_PTR(-ENFILE);
+	__module_get(THIS_MODULE);
+	sock->ops = &map_file_ops;
+	sock->type = SOCK_RAW;
+	SOCK_INODE(sock)->i_private = NULL;
+	/* Releases the socket if it fails. */
+	file = sock_alloc_file(sock, O_RDWR | O_CLOEXEC, NULL);
+	if (!IS_ERR(file))
+		SOCK_INODE(sock)->i_private = map;
+	return file;
+}
+
+/**
+ * speed_map_new() - make an endpoint's mapping file
+ * @pair: the pair
+ * @end: the endpoint
+ *
+ * Context: may sleep.
+ * Return: the mapping file, to be closed once, or NULL where memory is short.
+ */
+struct speed_map *speed_map_new(struct speed_pair *pair, int end)
+{
+	struct speed_map *map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
+
+	if (!map)
+		return NULL;
+	map->pair = pair;
+	map->end = end;
+	spin_lock_init(&map->lock);
+	INIT_LIST_HEAD(&map->holders);
+	map->scratch = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!map->scratch)
+		goto free;
+	map->file = map_file_open(map);
+	if (IS_ERR(map->file))
+		goto free_scratch;
+	speed_pair_get(pair);
+	return map;
+free_scratch:
+	__free_page(map->scratch);
+free:
+	kfree(map);
+	return NULL;
+}
+
+/**
+ * speed_map_close() - the endpoint lets go of its mapping file
+ * @map: the mapping file, its grants revoked, or NULL
+ *
+ * Context: may sleep.
+ */
+void speed_map_close(struct speed_map *map)
+{
+	if (map)
+		fput(map->file);
+}
+
+static struct speed_holder *holder_find(struct speed_map *map)
+{
+	struct speed_holder *holder;
+
+	lockdep_assert_held(&map->lock);
+	list_for_each_entry(holder, &map->holders, node)
+		if (holder->mm == current->mm) {
+			holder->refs++;
+			return holder;
+		}
+	return NULL;
+}
+
+static struct speed_holder *holder_new(struct speed_map *map)
+{
+	struct speed_holder *holder = kzalloc(sizeof(*holder), GFP_KERNEL_ACCOUNT);
+
+	if (!holder)
+		return NULL;
+	holder->refs = 1;
+	holder->map = map;
+	holder->mm = current->mm;
+	mmgrab(holder->mm);
+	return holder;
+}
+
+static void holder_free(struct speed_holder *holder)
+{
+	mmdrop(holder->mm);
+	kfree(holder);
+}
+
+/**
+ * speed_holder_get() - the current address space as a user of a mapping file
+ * @map: the mapping file
+ * @make: make one if there is none
+ *
+ * Context: process; may sleep with @make.
+ * Return: the holder, to be put, or NULL.
+ */
+struct speed_holder *speed_holder_get(struct speed_map *map, bool make)
+{
+	struct speed_holder *holder, *fresh = make ? holder_new(map) : NULL;
+
+	spin_lock(&map->lock);
+	holder = holder_find(map);
+	if (!holder && fresh) {
+		list_add(&fresh->node, &map->holders);
+		swap(holder, fresh);
+	}
+	spin_unlock(&map->lock);
+	if (fresh)
+		holder_free(fresh);
+	return holder;
+}
+
+void speed_holder_put(struct speed_holder *holder)
+{
+	struct speed_map *map = holder->map;
+	bool last;
+
+	spin_lock(&map->lock);
+	last = !--holder->refs;
+	if (last)
+		list_del(&holder->node);
+	spin_unlock(&map->lock);
+	if (last)
+		holder_free(holder);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Bytes beyond the ring.
+ */
+#ifndef SPEED_OVERFLOW_H
+#define SPEED_OVERFLOW_H
+
+#include "pair.h"
+
+struct iov_iter;
+
+/**
+ * struct speed_chunk - bytes that the ring could not take
+ * @node: in the ring's list
+ * @len: bytes in all; of a SOCK_SEQPACKET, one message
+ * @taken: bytes already read
+ * @data: the bytes
+ */
+struct speed_chunk {
+	struct list_head node;
+	u32 len;
+	u32 taken;
+	unsigned char data[];
+};
+
+struct speed_chunk *speed_chunk_new(struct sock *sk, u32 len);
+void speed_chunk_free(struct sock *sk, struct speed_chunk *chunk);
+void speed_overflow_add(struct speed_ring *ring, struct speed_chunk *chunk);
+struct speed_chunk *speed_overflow_first(struct speed_ring *ring);
+struct speed_chunk *speed_overflow_next(struct speed_ring *ring, struct speed_chunk *chunk);
+void speed_overflow_take(struct speed_ring *ring, struct speed_chunk *chunk, u32 bytes);
+void speed_overflow_purge(struct speed_ring *ring);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A ring's data pages, mapped twice in a row in the kernel, and the pool of
+ * such buffers.
+ */
+#ifndef SPEED_PAGES_H
+#define SPEED_PAGES_H
+
+#include <linux/mm_types.h>
+#include <linux/types.h>
+
+/**
+ * struct speed_buf - the data pages of one ring
+ * @list: membership in the pool
+ * @size: in bytes, a power of two
+ * @dirty: bytes from the start that may differ from zero; all that a mapping
+ *	may write counts as dirty
+ * @addr: size bytes, mapped twice in a row
+ * @pages: size / PAGE_SIZE pages
+ */
+struct speed_buf {
+	struct list_head list;
+	size_t size;
+	size_t dirty;
+	unsigned char *addr;
+	struct page *pages[];
+};
+
+struct speed_buf *speed_buf_get(size_t size);
+void speed_buf_put(struct speed_buf *buf);
+unsigned long speed_pool_bytes(void);
+int speed_pages_init(void);
+void speed_pages_exit(void);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The pair: two endpoints joined by two rings.
+ *
+ * Ownership. A pair is counted by its open endpoints (one reference each,
+ * dropped when the socket is released), by each endpoint's mapping file, and
+ * for a moment by the reaper. The pair in turn holds both struct socks until it
+ * is freed, so that an endpoint may always look at its peer's wait queue and
+ * limits, closed or not. A sock does not count on its pair once released.
+ *
+ * Locks, in the order in which they are taken:
+ *
+ *	lock_sock(sk)		binding, listening, connecting; never with a
+ *				peer's
+ *	role->lock (TX)		a ring's producer; held while bytes are copied
+ *	role->lock (RX)		a ring's consumer; the same. Of one ring both
+ *				are held only by who took the second with
+ *				trylock, so that nobody waits for a peer
+ *	mmap_lock		user pages faulted in under a role's lock
+ *	invalidate_lock		of the mapping file: shared in its fault
+ *				handler, exclusive to revoke and to grant
+ *	overflow_lock		a ring's list beyond the ring
+ *
+ * A role's lock covers its side, its lease and, with the other role's, where
+ * the ring's indices and bytes live. Pollers and sleepers look at indices with
+ * no lock, under RCU.
+ */
+#ifndef SPEED_PAIR_H
+#define SPEED_PAIR_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/speed_ring.h>
+#include <linux/spinlock.h>
+
+struct sock;
+struct speed_buf;
+struct speed_holder;
+struct speed_map;
+struct speed_pair;
+
+/**
+ * struct speed_ctl - where a ring's indices and flags live
+ * @rcu: to free pages that lockless readers may still look at
+ * @index: head and tail, by role
+ * @kern: the kernel page
+ * @shared: whether these are pages that can be mapped
+ */
+struct speed_ctl {
+	struct rcu_head rcu;
+	struct speed_index *index[SPEED_ROLES];
+	struct speed_kern *kern;
+	bool shared;
+};
+
+/**
+ * struct speed_role - one role of one ring
+ * @lock: who holds it exercises the role
+ * @side: the ring as this role sees it
+ * @epoch: of the lease in force, or zero
+ * @holder: address space that it belongs to; changed under the mapping file's
+ *	invalidate_lock, too
+ * @mm: the holder's, to be compared without a lock, never followed
+ * @granted: index when the lease began
+ * @granted_at: jiffies then
+ * @ops: operations by system call since then
+ * @retry: operations after which a lease is granted again
+ */
+struct speed_role {
+	struct mutex lock;
+	struct speed_side side;
+	u64 epoch;
+	struct speed_holder *holder;
+	const void *mm;
+	u64 granted;
+	unsigned long granted_at;
+	u32 ops;
+	u32 retry;
+};
+
+/**
+ * struct speed_ring - one direction of a pair
+ * @role: producer and consumer
+ * @ctl: where indices and flags live now
+ * @home: where they live while nobody maps them
+ * @home_index: storage of @home
+ * @home_kern: storage of @home
+ * @size: in bytes, a power of two, for as long as the pair lives
+ * @buf: the data pages, or NULL. Set under the producer's lock, taken away
+ *	under both
+ * @overflow_lock: covers the list below
+ * @overflow: chunks that the ring could not take, oldest first
+ * @overflow_bytes: in all of them
+ * @used: jiffies when bytes last went in
+ * @reap: among the rings that hold data pages
+ * @pair: the pair
+ * @end: index of the producing endpoint
+ */
+struct speed_ring {
+	struct speed_role role[SPEED_ROLES];
+	struct speed_ctl __rcu *ctl;
+	struct speed_ctl home;
+	struct speed_index home_index[SPEED_ROLES];
+	struct speed_kern home_kern;
+	u64 size;
+	struct speed_buf *buf;
+	spinlock_t overflow_lock;
+	struct list_head overflow;
+	u64 overflow_bytes;
+	unsigned long used;
+	struct list_head reap;
+	struct speed_pair *pair;
+	u8 end;
+};
+
+/**
+ * struct speed_pair - two endpoints and two rings
+ * @refs: see the head comment
+ * @id: number, never used again
+ * @epochs: last epoch given to a lease
+ * @type: SOCK_STREAM or SOCK_SEQPACKET
+ * @broken: an index was a lie; nothing in the rings is looked at any more
+ * @map: each endpoint's mapping file, made with its first lease
+ * @sk: the endpoints
+ * @ring: ring[i] is produced by endpoint i
+ */
+struct speed_pair {
+	refcount_t refs;
+	u64 id;
+	atomic64_t epochs;
+	u8 type;
+	bool broken;
+	struct speed_map *map[2];
+	struct sock *sk[2];
+	struct speed_ring ring[2];
+};
+
+static inline struct sock *speed_ring_reader(const struct speed_ring *ring)
+{
+	return ring->pair->sk[!ring->end];
+}
+
+static inline struct sock *speed_ring_writer(const struct speed_ring *ring)
+{
+	return ring->pair->sk[ring->end];
+}
+
+/* The ring in which endpoint @end has @role. */
+static inline struct speed_ring *speed_pair_ring(struct speed_pair *pair, int end, int role)
+{
+	return &pair->ring[role == SPEED_ROLE_TX ? end : !end];
+}
+
+/* The endpoint that has @role in @ring. */
+static inline int speed_role_end(const struct speed_ring *ring, int role)
+{
+	return role == SPEED_ROLE_TX ? ring->end : !ring->end;
+}
+
+struct speed_pair *speed_pair_new(struct sock *a, struct sock *b, u8 type);
+void speed_pair_get(struct speed_pair *pair);
+bool speed_pair_tryget(struct speed_pair *pair);
+void speed_pair_put(struct speed_pair *pair);
+void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring);
+void speed_ring_lives_in(struct speed_ring *ring, struct speed_ctl *ctl);
+void speed_ring_drop_buf(struct speed_ring *ring);
+int speed_ring_need_buf(struct speed_ring *ring, struct sock *sk);
+u64 speed_ring_live(struct speed_ring *ring);
+u64 speed_ring_limit(struct speed_ring *ring);
+u64 speed_ring_room(struct speed_ring *ring);
+void speed_ring_flag(struct speed_ring *ring, u32 flag);
+void speed_ring_unflag(struct speed_ring *ring, u32 flag);
+int speed_pair_init(void);
+void speed_pair_exit(void);
+
+#endif

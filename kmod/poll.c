@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * poll(), select() and epoll. Before anything is reported as not ready the flag
+ * is set that makes a mapped peer wake us, and then the ring is looked at again
+ * (F), with a wait table or without: epoll looks again without one.
+ */
+#include <net/sock.h>
+
+#include "conn.h"
+#include "family.h"
+#include "pair.h"
+#include "poll.h"
+#include "wait.h"
+
+static bool readable(struct speed_ring *ring)
+{
+	return speed_ring_live(ring) || READ_ONCE(ring->overflow_bytes);
+}
+
+/* Half of the room, as a writer that sleeps is woken at. */
+static bool writable(struct speed_ring *ring)
+{
+	return speed_ring_room(ring) >= speed_ring_limit(ring) / 2;
+}
+
+static __poll_t poll_readable(struct speed_ring *ring)
+{
+	if (!readable(ring)) {
+		speed_need_data(ring);
+		if (!readable(ring))
+			return 0;
+	}
+	return EPOLLIN | EPOLLRDNORM;
+}
+
+static __poll_t poll_writable(struct speed_ring *ring)
+{
+	if (!writable(ring)) {
+		speed_need_space(ring);
+		if (!writable(ring))
+			return 0;
+	}
+	return EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND;
+}
+
+static __poll_t poll_ends(const struct sock *sk)
+{
+	u8 shutdown = READ_ONCE(sk->sk_shutdown);
+	__poll_t mask = 0;
+
+	if (READ_ONCE(sk->sk_err))
+		mask |= EPOLLERR;
+	if (shutdown == SHUTDOWN_MASK)
+		mask |= EPOLLHUP;
+	if (shutdown & RCV_SHUTDOWN)
+		mask |= EPOLLRDHUP | EPOLLIN | EPOLLRDNORM;
+	if (shutdown & SEND_SHUTDOWN)
+		mask |= EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND;
+	return mask;
+}
+
+/**
+ * speed_poll() - what could be done without waiting
+ * @file: the socket's
+ * @sock: the socket
+ * @wait: wait table, or NULL
+ *
+ * Context: process; takes no role's lock.
+ * Return: the mask.
+ */
+__poll_t speed_poll(struct file *file, struct socket *sock, poll_table *wait)
+{
+	struct sock *sk = sock->sk;
+	struct speed_pair *pair = speed_sk_pair(sk);
+	__poll_t mask;
+	u8 end;
+
+	sock_poll_wait(file, sock, wait);
+	mask = poll_ends(sk);
+	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
+		return mask | (speed_queue_empty(sk) ? 0 : EPOLLIN | EPOLLRDNORM);
+	if (!pair)
+		return mask | EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND | EPOLLHUP;
+	end = speed_sk(sk)->end;
+	if (!(mask & EPOLLIN))
+		mask |= poll_readable(&pair->ring[!end]);
+	if (!(mask & EPOLLOUT))
+		mask |= poll_writable(&pair->ring[end]);
+	return mask;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The reaper: an idle connection holds no data pages. Once a second it walks
+ * the rings that have some, and takes them from those that are drained, that
+ * nobody maps and that nothing went into for REAP_IDLE.
+ *
+ * reap_lock covers the list and is a leaf. The reaper waits for nobody: it
+ * takes both roles' locks with trylock, or comes again.
+ */
+#include <linux/jiffies.h>
+#include <linux/sched.h>
+#include <linux/workqueue.h>
+
+#include "lease.h"
+#include "map.h"
+#include "pair.h"
+#include "reap.h"
+
+#define REAP_PERIOD	HZ
+#define REAP_IDLE	HZ
+
+static DEFINE_SPINLOCK(reap_lock);
+static LIST_HEAD(reap_rings);
+
+static void reap_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(reap, reap_work);
+
+/**
+ * speed_reap_add() - a ring got data pages
+ * @ring: the ring
+ */
+void speed_reap_add(struct speed_ring *ring)
+{
+	bool first;
+
+	spin_lock(&reap_lock);
+	first = list_empty(&reap_rings);
+	list_add(&ring->reap, &reap_rings);
+	spin_unlock(&reap_lock);
+	if (first)
+		schedule_delayed_work(&reap, REAP_PERIOD);
+}
+
+/**
+ * speed_reap_del() - a ring lost its data pages, or goes
+ * @ring: the ring
+ */
+void speed_reap_del(struct speed_ring *ring)
+{
+	spin_lock(&reap_lock);
+	list_del_init(&ring->reap);
+	spin_unlock(&reap_lock);
+}
+
+static bool ring_idle(struct speed_ring *ring)
+{
+	return time_after(jiffies, READ_ONCE(ring->used) + REAP_IDLE) &&
+	       !speed_ring_live(ring) && !READ_ONCE(ring->overflow_bytes);
+}
+
+/* A lease whose holder went away without a word. */
+static void end_stray_leases(struct speed_ring *ring)
+{
+	int i;
+
+	for (i = 0; i < SPEED_ROLES; i++) {
+		struct speed_role *role = &ring->role[i];
+
+		if (role->epoch && !atomic_read(&role->holder->vmas[i]))
+			speed_lease_end(ring, i);
+	}
+}
+
+/* Both roles' locks are held. */
+static void ring_strip(struct speed_ring *ring)
+{
+	struct speed_role *tx = &ring->role[SPEED_ROLE_TX];
+	struct speed_role *rx = &ring->role[SPEED_ROLE_RX];
+
+	end_stray_leases(ring);
+	if (!ring->buf || tx->epoch || rx->epoch || !ring_idle(ring))
+		return;
+	speed_lease_go_home(ring);
+	speed_ring_drop_buf(ring);
+}
+
+static void ring_try_strip(struct speed_ring *ring)
+{
+	struct speed_role *tx = &ring->role[SPEED_ROLE_TX];
+	struct speed_role *rx = &ring->role[SPEED_ROLE_RX];
+
+	if (!mutex_trylock(&tx->lock))
+		return;
+	if (mutex_trylock(&rx->lock)) {
+		ring_strip(ring);
+		mutex_unlock(&rx->lock);
+	}
+	mutex_unlock(&tx->lock);
+}
+
+/* The next ring worth a try, its pair held; moved to the list's end. */
+static struct speed_ring *next_idle(unsigned int *left)
+{
+	struct speed_ring *ring, *found = NULL;
+
+	spin_lock(&reap_lock);
+	while (*left && !found && !list_empty(&reap_rings)) {
+		ring = list_first_entry(&reap_rings, struct speed_ring, reap);
+		list_move_tail(&ring->reap, &reap_rings);
+		(*left)--;
+		if (ring_idle(ring) && speed_pair_tryget(ring->pair))
+			found = ring;
+	}
+	spin_unlock(&reap_lock);
+	return found;
+}
+
+static unsigned int count_rings(void)
+{
+	unsigned int n = 0;
+	struct list_head *pos;
+
+	spin_lock(&reap_lock);
+	list_for_each(pos, &reap_rings)
+		n++;
+	spin_unlock(&reap_lock);
+	return n;
+}
+
+static void reap_work(struct work_struct *work)
+{
+	unsigned int left = count_rings();
+	struct speed_ring *ring;
+
+	while ((ring = next_idle(&left))) {
+		ring_try_strip(ring);
+		speed_pair_put(ring->pair);
+		cond_resched();
+	}
+	if (count_rings())
+		schedule_delayed_work(&reap, REAP_PERIOD);
+}
+
+void speed_reap_exit(void)
+{
+	cancel_delayed_work_sync(&reap);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Idle rings give their data pages back.
+ */
+#ifndef SPEED_REAP_H
+#define SPEED_REAP_H
+
+struct speed_ring;
+
+void speed_reap_add(struct speed_ring *ring);
+void speed_reap_del(struct speed_ring *ring);
+void speed_reap_exit(void);
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receiving a message of a SOCK_SEQPACKET. The record's header is copied, the
+ * copy is validated and used: the ring may change under the reader.
+ */
+#include <net/sock.h>
+
+#include "family.h"
+#include "lease.h"
+#include "overflow.h"
+#include "pair.h"
+#include "rx.h"
+#include "wait.h"
+
+/* A message found: where its bytes are, and what it takes of the ring. */
+struct found {
+	const unsigned char *data;
+	u32 len;
+	u64 bytes;
+	struct speed_chunk *chunk;
+};
+
+/* Return: 1 found, 0 none, or the error. The consumer's lock is held. */
+static int find_in_ring(struct speed_ring *ring, struct found *f)
+{
+	const struct speed_side *side = &ring->role[SPEED_ROLE_RX].side;
+	struct speed_record rec;
+	s64 ready = speed_rx_ready(ring, 1);
+
+	if (ready <= 0)
+		return ready;
+	if (ready >= sizeof(rec)) {
+		memcpy(&rec, speed_ring_span(side, 0), sizeof(rec));
+		barrier();
+		f->bytes = speed_record_check(&rec, ready);
+	}
+	if (ready < sizeof(rec) || !f->bytes) {
+		speed_pair_break(ring->pair, ring);
+		return sock_error(speed_ring_reader(ring)) ?: -ECONNRESET;
+	}
+	f->len = rec.len;
+	f->data = speed_ring_span(side, sizeof(rec));
+	return 1;
+}
+
+static int find(struct speed_ring *ring, struct found *f)
+{
+	int n = find_in_ring(ring, f);
+
+	if (n || !READ_ONCE(ring->overflow_bytes))
+		return n;
+	smp_rmb();
+	n = find_in_ring(ring, f);
+	if (n)
+		return n;
+	f->chunk = speed_overflow_first(ring);
+	if (!f->chunk)
+		return 0;
+	f->len = f->chunk->len;
+	f->data = f->chunk->data;
+	return 1;
+}
+
+static void consume(struct speed_ring *ring, struct found *f)
+{
+	if (f->chunk) {
+		speed_overflow_take(ring, f->chunk, f->len);
+		speed_wake_space(ring);
+	} else {
+		speed_rx_release(ring, f->bytes);
+	}
+}
+
+static ssize_t hand_over(struct sock *sk, struct speed_ring *ring, struct found *f,
+			 struct msghdr *msg, size_t len, int flags)
+{
+	u32 skip = min_t(u32, max(sk_peek_offset(sk, flags), 0), f->len);
+	size_t n = min_t(size_t, len, f->len - skip);
+	ssize_t ret = flags & MSG_TRUNC ? f->len - skip : n;
+
+	if (n < f->len - skip)
+		msg->msg_flags |= MSG_TRUNC;
+	if (copy_to_iter(f->data + skip, n, &msg->msg_iter) != n)
+		ret = -EFAULT;
+	if (flags & MSG_PEEK) {
+		sk_peek_offset_fwd(sk, n);
+	} else {
+		sk_peek_offset_bwd(sk, f->len);
+		consume(ring, f);
+	}
+	return ret;
+}
+
+/* Return: bytes, -ENOMSG where there is none, or the error. */
+static ssize_t take(struct sock *sk, struct speed_ring *ring, struct msghdr *msg, size_t len,
+		    int flags)
+{
+	struct found f = {};
+	int n;
+
+	speed_role_enter(ring, SPEED_ROLE_RX);
+	n = find(ring, &f);
+	if (n <= 0)
+		return n ?: -ENOMSG;
+	return hand_over(sk, ring, &f, msg, len, flags);
+}
+
+static ssize_t take_locked(struct sock *sk, struct speed_ring *ring, struct msghdr *msg,
+			   size_t len, int flags, long timeo)
+{
+	struct mutex *lock = &ring->role[SPEED_ROLE_RX].lock;
+	ssize_t n;
+
+	if (speed_rx_hopeless(ring, timeo))
+		return -ENOMSG;
+	if (mutex_lock_killable(lock))
+		return -EINTR;
+	n = take(sk, ring, msg, len, flags);
+	mutex_unlock(lock);
+	return n;
+}
+
+/* Return: 1 to look again, 0 at the end, or the error. */
+static int pause_or_end(struct sock *sk, struct speed_ring *ring, long *timeo)
+{
+	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) {
+		smp_rmb();
+		return !READ_ONCE(ring->pair->broken) &&
+		       (speed_ring_live(ring) || READ_ONCE(ring->overflow_bytes));
+	}
+	if (!*timeo)
+		return -EAGAIN;
+	return speed_wait_data(ring, 1, timeo) ?: 1;
+}
+
+/**
+ * speed_rx_record() - recv() on a SOCK_SEQPACKET
+ * @sk: a connected socket
+ * @msg: where to; MSG_TRUNC is set in its flags where a message is cut
+ * @len: bytes there is room for
+ * @flags: MSG_DONTWAIT, MSG_PEEK, MSG_TRUNC
+ *
+ * Context: process; takes the consumer's lock.
+ * Return: bytes of one message, 0 at the end, or the error.
+ */
+ssize_t speed_rx_record(struct sock *sk, struct msghdr *msg, size_t len, int flags)
+{
+	struct speed_ring *ring = &speed_sk(sk)->pair->ring[!speed_sk(sk)->end];
+	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
+	ssize_t n;
+
+	do {
+		n = sock_error(sk);
+		if (n)
+			break;
+		n = take_locked(sk, ring, msg, len, flags, timeo);
+		if (n != -ENOMSG)
+			break;
+		n = pause_or_end(sk, ring, &timeo);
+	} while (n > 0);
+	return n;
+}
+
+/**
+ * speed_rx_next_len() - bytes of the next message, for FIONREAD
+ * @sk: a connected socket
+ *
+ * Return: bytes, 0 where there is none, or the error.
+ */
+int speed_rx_next_len(struct sock *sk)
+{
+	struct speed_ring *ring = &speed_sk(sk)->pair->ring[!speed_sk(sk)->end];
+	struct mutex *lock = &ring->role[SPEED_ROLE_RX].lock;
+	struct found f = {};
+	int n;
+
+	if (mutex_lock_killable(lock))
+		return -EINTR;
+	speed_role_enter(ring, SPEED_ROLE_RX);
+	n = find(ring, &f);
+	mutex_unlock(lock);
+	return n > 0 ? f.len : n;
+}

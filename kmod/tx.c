@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sending a stream: into the ring, from there into the overflow as far as the
+ * socket's limits go, and then to sleep, with the producer's lock dropped.
+ */
+#include <linux/sched/signal.h>
+#include <net/sock.h>
+
+#include "family.h"
+#include "lease.h"
+#include "overflow.h"
+#include "pair.h"
+#include "trace.h"
+#include "tx.h"
+#include "wait.h"
+
+#define CHUNK_MAX	(64u << 10)
+
+/**
+ * speed_tx_error() - may an endpoint send?
+ * @sk: the endpoint
+ *
+ * Return: 0, -EPIPE, or -ECONNRESET, once, after a lie in a ring.
+ */
+int speed_tx_error(struct sock *sk)
+{
+	if (likely(!(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN)))
+		return 0;
+	if (READ_ONCE(speed_sk(sk)->pair->broken))
+		return sock_error(sk) ?: -EPIPE;
+	return -EPIPE;
+}
+
+/*
+ * A bad user address sends nothing of its piece, as in TCP and AF_UNIX.
+ * Nothing below blocks but the copy itself.
+ */
+static bool copy_all(void *to, size_t len, struct msghdr *msg)
+{
+	size_t done = copy_from_iter(to, len, &msg->msg_iter);
+
+	if (likely(done == len))
+		return true;
+	iov_iter_revert(&msg->msg_iter, done);
+	return false;
+}
+
+static ssize_t put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
+{
+	struct speed_side *side = &ring->role[SPEED_ROLE_TX].side;
+	s64 free = speed_prod_free(side, min_t(u64, len, SPEED_PIECE));
+	size_t n;
+
+	if (unlikely(free < 0)) {
+		speed_pair_break(ring->pair, ring);
+		return -ECONNRESET;
+	}
+	n = min3((u64)len, (u64)free, (u64)SPEED_PIECE);
+	if (!n)
+		return 0;
+	if (!copy_all(speed_ring_span(side, 0), n, msg))
+		return -EFAULT;
+	speed_ring_publish(side, n);
+	trace_speed_publish(ring->pair->id, ring->end, n);
+	speed_wake_data(ring);
+	return n;
+}
+
+static ssize_t put_overflow(struct sock *sk, struct speed_ring *ring, struct msghdr *msg,
+			    size_t len)
+{
+	struct speed_chunk *chunk;
+	u64 room = speed_ring_room(ring);
+	size_t n = min3((u64)len, room, (u64)CHUNK_MAX);
+
+	if (!n)
+		return 0;
+	chunk = speed_chunk_new(sk, n);
+	if (!chunk)
+		return -ENOBUFS;
+	if (!copy_all(chunk->data, n, msg)) {
+		speed_chunk_free(sk, chunk);
+		return -EFAULT;
+	}
+	speed_overflow_add(ring, chunk);
+	trace_speed_publish(ring->pair->id, ring->end, n);
+	speed_wake_data(ring);
+	return n;
+}
+
+static ssize_t put_some(struct sock *sk, struct speed_ring *ring, struct msghdr *msg, size_t len)
+{
+	ssize_t n = 0;
+
+	if (likely(!READ_ONCE(ring->overflow_bytes)))
+		n = put_ring(ring, msg, len);
+	return n ?: put_overflow(sk, ring, msg, len);
+}
+
+/* As much as fits now. The producer's lock is held. */
+static ssize_t put_all(struct sock *sk, struct speed_ring *ring, struct msghdr *msg, size_t len)
+{
+	size_t sent = 0;
+	ssize_t n;
+
+	speed_role_enter(ring, SPEED_ROLE_TX);
+	n = speed_ring_need_buf(ring, sk);
+	while (!n && sent < len) {
+		n = speed_tx_error(sk);
+		if (n)
+			break;
+		n = put_some(sk, ring, msg, len - sent);
+		if (n <= 0)
+			break;
+		sent += n;
+		n = 0;
+	}
+	WRITE_ONCE(ring->used, jiffies);
+	return sent ?: n;
+}
+
+/**
+ * speed_tx_pause() - there was too little space
+ * @sk: the sender
+ * @ring: its ring
+ * @want: bytes to wait for
+ * @timeo: jiffies left, in and out
+ *
+ * Return: 0 to try again, or the error.
+ */
+int speed_tx_pause(struct sock *sk, struct speed_ring *ring, u64 want, long *timeo)
+{
+	if (*timeo)
+		return speed_wait_space(ring, want, timeo);
+	/* Whoever polls for the edge from here on shall see it. */
+	speed_need_space(ring);
+	return speed_space_ready(ring, want) ? 0 : -EAGAIN;
+}
+
+/* Nothing to be had, and not worth a holder's lease to find out. */
+static bool hopeless(struct speed_ring *ring, long timeo)
+{
+	return !timeo && READ_ONCE(ring->role[SPEED_ROLE_TX].epoch) &&
+	       !speed_space_ready(ring, 1);
+}
+
+/**
+ * speed_tx_stream() - send() on a stream
+ * @sk: a connected socket
+ * @msg: what and how
+ * @len: bytes
+ *
+ * Context: process; takes the producer's lock.
+ * Return: bytes accepted, or the error.
+ */
+ssize_t speed_tx_stream(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	struct speed_ring *ring = &speed_sk(sk)->pair->ring[speed_sk(sk)->end];
+	struct mutex *lock = &ring->role[SPEED_ROLE_TX].lock;
+	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	size_t sent = 0;
+	ssize_t n;
+
+	if (!len)
+		return speed_tx_error(sk);
+	while (sent < len) {
+		n = 0;
+		if (!hopeless(ring, timeo)) {
+			if (mutex_lock_killable(lock))
+				return sent ?: -EINTR;
+			n = put_all(sk, ring, msg, len - sent);
+			mutex_unlock(lock);
+		}
+		if (n > 0)
+			sent += n;
+		else if (!n)
+			n = speed_tx_pause(sk, ring, 1, &timeo);
+		if (n < 0)
+			return sent ?: n;
+	}
+	return sent;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sending by system call.
+ */
+#ifndef SPEED_TX_H
+#define SPEED_TX_H
+
+#include <linux/types.h>
+
+struct msghdr;
+struct sock;
+struct speed_ring;
+
+/* A large copy is published in pieces of this size: both sides work at once. */
+#define SPEED_PIECE	(32u << 10)
+
+ssize_t speed_tx_stream(struct sock *sk, struct msghdr *msg, size_t len);
+ssize_t speed_tx_record(struct sock *sk, struct msghdr *msg, size_t len);
+int speed_tx_error(struct sock *sk);
+int speed_tx_pause(struct sock *sk, struct speed_ring *ring, u64 want, long *timeo);
+
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sending a message of a SOCK_SEQPACKET: a record in the ring, published as
+ * one, or a chunk of the overflow where the ring has no place for it.
+ */
+#include <net/sock.h>
+
+#include "family.h"
+#include "lease.h"
+#include "overflow.h"
+#include "pair.h"
+#include "trace.h"
+#include "tx.h"
+#include "wait.h"
+
+static int put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
+{
+	struct speed_side *side = &ring->role[SPEED_ROLE_TX].side;
+	struct speed_record *rec = (void *)speed_ring_span(side, 0);
+	u64 bytes = SPEED_RECORD_BYTES(len);
+	s64 free;
+
+	if (bytes > ring->size)
+		return -ENOSPC;
+	free = speed_prod_free(side, bytes);
+	if (unlikely(free < 0)) {
+		speed_pair_break(ring->pair, ring);
+		return -ECONNRESET;
+	}
+	if (free < bytes)
+		return -ENOSPC;
+	if (!copy_from_iter_full(rec + 1, len, &msg->msg_iter))
+		return -EFAULT;
+	rec->len = len;
+	rec->reserved = 0;
+	speed_ring_publish(side, bytes);
+	return 0;
+}
+
+static int put_overflow(struct sock *sk, struct speed_ring *ring, struct msghdr *msg, size_t len)
+{
+	struct speed_chunk *chunk;
+
+	if (speed_ring_room(ring) < SPEED_RECORD_BYTES(len))
+		return -ENOSPC;
+	chunk = speed_chunk_new(sk, len);
+	if (!chunk)
+		return -ENOBUFS;
+	if (!copy_from_iter_full(chunk->data, len, &msg->msg_iter)) {
+		speed_chunk_free(sk, chunk);
+		return -EFAULT;
+	}
+	speed_overflow_add(ring, chunk);
+	return 0;
+}
+
+/* The producer's lock is held. */
+static int put(struct sock *sk, struct speed_ring *ring, struct msghdr *msg, size_t len)
+{
+	int err;
+
+	speed_role_enter(ring, SPEED_ROLE_TX);
+	err = speed_tx_error(sk) ?: speed_ring_need_buf(ring, sk);
+	if (err)
+		return err;
+	err = -ENOSPC;
+	if (!READ_ONCE(ring->overflow_bytes))
+		err = put_ring(ring, msg, len);
+	if (err == -ENOSPC)
+		err = put_overflow(sk, ring, msg, len);
+	if (err)
+		return err;
+	WRITE_ONCE(ring->used, jiffies);
+	trace_speed_publish(ring->pair->id, ring->end, len);
+	speed_wake_data(ring);
+	return 0;
+}
+
+/* What AF_UNIX takes: its send buffer, less 32. */
+static u64 len_max(const struct sock *sk, struct speed_ring *ring)
+{
+	u64 limit = speed_ring_limit(ring);
+
+	return min_t(u64, max_t(int, READ_ONCE(sk->sk_sndbuf) - 32, 0), limit - 16);
+}
+
+/**
+ * speed_tx_record() - send() on a SOCK_SEQPACKET
+ * @sk: a connected socket
+ * @msg: what and how
+ * @len: bytes of the message
+ *
+ * Context: process; takes the producer's lock.
+ * Return: @len, or the error.
+ */
+ssize_t speed_tx_record(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	struct speed_ring *ring = &speed_sk(sk)->pair->ring[speed_sk(sk)->end];
+	struct mutex *lock = &ring->role[SPEED_ROLE_TX].lock;
+	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	int err;
+
+	if (len > len_max(sk, ring))
+		return -EMSGSIZE;
+	do {
+		if (mutex_lock_killable(lock))
+			return -EINTR;
+		err = put(sk, ring, msg, len);
+		mutex_unlock(lock);
+		if (err != -ENOSPC)
+			return err ?: len;
+		err = speed_tx_pause(sk, ring, SPEED_RECORD_BYTES(len), &timeo);
+	} while (!err);
+	return err;
+}
