@@ -40,13 +40,15 @@ PIN(speed_lease, spin_us, 60);
 PIN(speed_lease, type, 64);
 PIN(speed_lease, reserved, 68);
 PIN(speed_lease, pair, 72);
-SIZE(speed_lease, 80);
+PIN(speed_lease, cookie, 80);
+SIZE(speed_lease, 88);
 
 PIN(speed_settle, role, 0);
 PIN(speed_settle, flags, 4);
 PIN(speed_settle, epoch, 8);
 PIN(speed_settle, index, 16);
-SIZE(speed_settle, 24);
+PIN(speed_settle, cookie, 24);
+SIZE(speed_settle, 32);
 
 PIN(speed_wait, flags, 0);
 PIN(speed_wait, reserved, 4);

@@ -198,14 +198,12 @@ static int state_error(const struct sock *sk)
 static int connect_locked(struct sock *sk, const struct speed_addr *to, long *timeo)
 {
 	struct sock *listener;
-	int err = state_error(sk);
+	int err;
 
-	if (err)
-		return err;
 	listener = speed_addr_find(sock_net(sk), to);
 	if (!listener)
 		return -ECONNREFUSED;
-	err = connect_once(sk, listener);
+	err = state_error(sk) ?: connect_once(sk, listener);
 	if (err == -EAGAIN && *timeo) {
 		release_sock(sk);
 		err = wait_for_room(listener, timeo);

@@ -125,7 +125,10 @@ static int op_bind(struct socket *sock, speed_sockaddr_t *addr, int len)
 	if (err)
 		return err;
 	lock_sock(sk);
-	err = speed_sk(sk)->addr ? -EINVAL : speed_addr_bind(sk, &want);
+	if (!speed_sk(sk)->addr)
+		err = speed_addr_bind(sk, &want);
+	else if (want.number || want.len)
+		err = -EINVAL;
 	release_sock(sk);
 	return err;
 }

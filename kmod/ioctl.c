@@ -21,6 +21,7 @@
 
 static void wake(struct speed_pair *pair, int end, u32 flags)
 {
+	speed_pair_seen(pair, end);
 	if (flags & SPEED_WAKE_READER)
 		speed_wake_mapped_data(&pair->ring[end]);
 	if (flags & SPEED_WAKE_WRITER)
@@ -45,7 +46,7 @@ static int wait_space(struct sock *sk, struct speed_ring *ring, u64 want, long t
 		return -ESTALE;
 	if (speed_ring_live(ring) <= ring->size - want)
 		return 0;
-	if (speed_ring_room(ring))
+	if (speed_ring_limit(ring) > ring->size && speed_ring_room(ring))
 		return -ENOBUFS;
 	return speed_wait_space(ring, want, &timeo);
 }
@@ -88,7 +89,7 @@ static int ioc_wake(struct sock *sk, struct speed_pair *pair, unsigned long flag
 	return 0;
 }
 
-/* Bytes to read: all of a stream, the next message of a SOCK_SEQPACKET. */
+/* Bytes to read, of a SOCK_SEQPACKET those of all messages. */
 static int readable_bytes(struct sock *sk, struct speed_pair *pair)
 {
 	struct speed_ring *ring;
@@ -98,7 +99,7 @@ static int readable_bytes(struct sock *sk, struct speed_pair *pair)
 	if (!pair)
 		return 0;
 	if (sk->sk_type == SOCK_SEQPACKET)
-		return speed_rx_next_len(sk);
+		return speed_rx_payload(sk);
 	ring = &pair->ring[!speed_sk(sk)->end];
 	return min_t(u64, min(speed_ring_live(ring), ring->size) +
 			  READ_ONCE(ring->overflow_bytes), INT_MAX);

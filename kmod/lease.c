@@ -17,17 +17,14 @@
  * worth its price (it moved LEASE_PAID bytes, or lasted LEASE_LASTED). So mixed
  * use settles on the kernel path.
  */
-#include <linux/gfp.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 #include <net/sock.h>
 
+#include "ctl.h"
 #include "family.h"
 #include "lease.h"
 #include "map.h"
 #include "net.h"
-#include "overflow.h"
-#include "pages.h"
 #include "stats.h"
 #include "trace.h"
 #include "wait.h"
@@ -36,84 +33,6 @@
 #define LEASE_LASTED	(HZ / 4)
 #define LEASE_RETRY_MIN	8
 #define LEASE_RETRY_MAX	(1u << 16)
-
-static struct speed_ctl *ring_ctl(struct speed_ring *ring)
-{
-	return rcu_dereference_protected(ring->ctl, true);
-}
-
-static struct speed_ctl *ctl_new(void)
-{
-	struct speed_ctl *ctl = kzalloc(sizeof(*ctl), GFP_KERNEL_ACCOUNT);
-	gfp_t gfp = GFP_KERNEL_ACCOUNT;
-
-	if (!ctl)
-		return NULL;
-	ctl->shared = true;
-	ctl->index[SPEED_ROLE_TX] = (void *)get_zeroed_page(gfp);
-	ctl->index[SPEED_ROLE_RX] = (void *)get_zeroed_page(gfp);
-	ctl->kern = (void *)get_zeroed_page(gfp);
-	if (ctl->index[SPEED_ROLE_TX] && ctl->index[SPEED_ROLE_RX] && ctl->kern)
-		return ctl;
-	speed_ctl_free(ctl);
-	return NULL;
-}
-
-/**
- * speed_ctl_free() - free control pages that no one can find any more
- * @ctl: the pages; lockless readers have gone
- */
-void speed_ctl_free(struct speed_ctl *ctl)
-{
-	free_page((unsigned long)ctl->index[SPEED_ROLE_TX]);
-	free_page((unsigned long)ctl->index[SPEED_ROLE_RX]);
-	free_page((unsigned long)ctl->kern);
-	kfree(ctl);
-}
-
-static void ctl_free_rcu(struct rcu_head *rcu)
-{
-	speed_ctl_free(container_of(rcu, struct speed_ctl, rcu));
-}
-
-static bool ring_closed(const struct speed_ring *ring)
-{
-	return (READ_ONCE(speed_ring_writer(ring)->sk_shutdown) & SEND_SHUTDOWN) ||
-	       (READ_ONCE(speed_ring_reader(ring)->sk_shutdown) & RCV_SHUTDOWN);
-}
-
-/* Both locks are held, and no lease is in force: indices and flags move. */
-static void ctl_move(struct speed_ring *ring, struct speed_ctl *to)
-{
-	struct speed_ctl *from = ring_ctl(ring);
-	int i;
-
-	for (i = 0; i < SPEED_ROLES; i++)
-		to->index[i]->index = ring->role[i].side.own;
-	to->kern->flags = from->kern->flags | SPEED_NEED_DATA | SPEED_NEED_SPACE;
-	to->kern->wake_free = from->kern->wake_free;
-	speed_ring_lives_in(ring, to);
-	/* A shutdown takes no lock: it flagged the new place, or we see it. */
-	smp_mb();
-	if (ring_closed(ring))
-		speed_ring_flag(ring, SPEED_CLOSED);
-	/* Who looked at the old place looks again. */
-	speed_wake_all(ring->pair);
-}
-
-/**
- * speed_lease_go_home() - a ring's indices leave their pages
- * @ring: the ring; both roles' locks are held and no lease is in force
- */
-void speed_lease_go_home(struct speed_ring *ring)
-{
-	struct speed_ctl *ctl = ring_ctl(ring);
-
-	if (!ctl->shared)
-		return;
-	ctl_move(ring, &ring->home);
-	call_rcu(&ctl->rcu, ctl_free_rcu);
-}
 
 static void role_backoff(struct speed_role *role)
 {
@@ -138,7 +57,7 @@ static void role_backoff(struct speed_role *role)
 void speed_lease_end(struct speed_ring *ring, int role)
 {
 	struct speed_role *r = &ring->role[role];
-	struct speed_ctl *ctl = ring_ctl(ring);
+	struct speed_ctl *ctl = speed_ring_ctl(ring);
 	struct speed_holder *holder = r->holder;
 	struct speed_side *side = &r->side;
 	u64 mine, theirs;
@@ -175,16 +94,6 @@ void speed_lease_end(struct speed_ring *ring, int role)
 		speed_wake_space(ring);
 }
 
-/* Clear what the ring does not hold live; both roles' locks are held. */
-static void ring_clear_dead(struct speed_ring *ring)
-{
-	const struct speed_side *tx = &ring->role[SPEED_ROLE_TX].side;
-	u64 live = tx->own - ring->role[SPEED_ROLE_RX].side.own;
-
-	memset(ring->buf->addr + (tx->own & (ring->size - 1)), 0, ring->size - live);
-	ring->buf->dirty = ring->size;
-}
-
 static int need_map(struct speed_pair *pair, int end)
 {
 	struct speed_map *map;
@@ -200,31 +109,6 @@ static int need_map(struct speed_pair *pair, int end)
 	return 0;
 }
 
-/*
- * Make the ring ready to be mapped by @role's holder; both locks are held. A
- * ring whose other role is leased is ready, and its dead bytes are not ours to
- * touch.
- */
-static int ring_make_ready(struct speed_ring *ring, int role)
-{
-	struct speed_ctl *ctl;
-	int err;
-
-	if (ring->role[!role].epoch)
-		return 0;
-	err = speed_ring_need_buf(ring, speed_ring_writer(ring));
-	if (err)
-		return err;
-	if (!ring_ctl(ring)->shared) {
-		ctl = ctl_new();
-		if (!ctl)
-			return -ENOBUFS;
-		ctl_move(ring, ctl);
-	}
-	ring_clear_dead(ring);
-	return 0;
-}
-
 static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role,
 			 struct speed_lease *lease)
 {
@@ -235,7 +119,10 @@ static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role
 
 	if (READ_ONCE(ring->pair->broken) || (READ_ONCE(sk->sk_shutdown) & stop))
 		return -EPIPE;
-	if (r->epoch && r->holder->mm != current->mm)
+	/* One that maps nothing has gone, or has never come. */
+	if (r->epoch && !atomic_read(&r->holder->vmas[role]))
+		speed_lease_end(ring, role);
+	if (r->epoch && (r->holder->mm != current->mm || r->holder->cookie != lease->cookie))
 		return -EBUSY;
 	if (!r->epoch && r->ops < r->retry) {
 		lease->retry = r->retry - r->ops;
@@ -248,13 +135,13 @@ static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role
 	return 0;
 }
 
-static int lease_begin(struct speed_ring *ring, struct speed_role *r, int role)
+static int lease_begin(struct speed_ring *ring, struct speed_role *r, int role, u64 cookie)
 {
 	struct speed_pair *pair = ring->pair;
 	struct speed_holder *holder;
 	u64 epoch;
 
-	holder = speed_holder_get(pair->map[speed_role_end(ring, role)], true);
+	holder = speed_holder_make(pair->map[speed_role_end(ring, role)], cookie);
 	if (!holder)
 		return -ENOBUFS;
 	epoch = atomic64_inc_return(&pair->epochs);
@@ -263,7 +150,7 @@ static int lease_begin(struct speed_ring *ring, struct speed_role *r, int role)
 	r->granted_at = jiffies;
 	r->epoch = epoch;
 	WRITE_ONCE(r->mm, current->mm);
-	WRITE_ONCE(ring_ctl(ring)->kern->epoch[role], epoch);
+	WRITE_ONCE(speed_ring_ctl(ring)->kern->epoch[role], epoch);
 	speed_count(SPEED_STAT_LEASED);
 	trace_speed_map(pair->id, ring->end, role, epoch);
 	return 0;
@@ -292,9 +179,9 @@ static int lease_locked(struct speed_ring *ring, struct speed_role *r, int role,
 		lease->retry = 1;
 		return -EAGAIN;
 	}
-	err = ring_make_ready(ring, role);
+	err = speed_ctl_make_ready(ring, role);
 	if (!err)
-		err = lease_begin(ring, r, role);
+		err = lease_begin(ring, r, role, lease->cookie);
 	mutex_unlock(&other->lock);
 	return err;
 }
@@ -366,7 +253,7 @@ int speed_lease_settle(struct speed_pair *pair, int end, struct speed_settle *se
 		return -ESTALE;
 	if (mutex_lock_killable(&r->lock))
 		return -EINTR;
-	holder = speed_holder_get(map, false);
+	holder = speed_holder_find(map, settle->cookie);
 	err = settle_locked(r, holder, settle);
 	if (holder)
 		speed_holder_put(holder);

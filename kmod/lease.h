@@ -14,8 +14,6 @@ void speed_lease_end(struct speed_ring *ring, int role);
 int speed_lease_grant(struct speed_pair *pair, int end, struct speed_lease *lease);
 int speed_lease_settle(struct speed_pair *pair, int end, struct speed_settle *settle);
 int speed_lease_give_back(struct speed_pair *pair, int end, int role);
-void speed_lease_go_home(struct speed_ring *ring);
-void speed_ctl_free(struct speed_ctl *ctl);
 
 /*
  * Begin an operation of a role by system call: end a lease, if there is one.
@@ -28,6 +26,7 @@ static inline void speed_role_enter(struct speed_ring *ring, int role)
 	if (unlikely(r->epoch))
 		speed_lease_end(ring, role);
 	r->ops++;
+	speed_pair_seen(ring->pair, speed_role_end(ring, role));
 }
 
 #endif

@@ -174,7 +174,7 @@ static void map_hand_over(struct speed_map *map, int role, struct speed_holder *
 	struct address_space *mapping = map->file->f_mapping;
 
 	filemap_invalidate_lock(mapping);
-	map_role(map, role)->holder = holder;
+	WRITE_ONCE(map_role(map, role)->holder, holder);
 	unmap_mapping_range(mapping, speed_map_offset(role, 0), MAP_ROLE_BYTES, 1);
 	smp_mb();					/* H, with the shootdown */
 	filemap_invalidate_unlock(mapping);
@@ -217,8 +217,6 @@ static int map_check(struct speed_holder *holder, struct vm_area_struct *vma,
 		return -EINVAL;
 	if ((vma->vm_flags & VM_EXEC) || ((vma->vm_flags & VM_WRITE) && !writable))
 		return -EPERM;
-	if (READ_ONCE(map_role(holder->map, place->role)->holder) != holder)
-		return -EPERM;
 	return 0;
 }
 
@@ -228,8 +226,8 @@ static void map_vma(struct vm_area_struct *vma, struct speed_holder *holder,
 	bool writable = region_writable(place->role, place->region);
 
 	vma_set_file(vma, holder->map->file);
-	speed_compat_vm_flags(vma, VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP,
-			      VM_MAYEXEC | (writable ? 0 : VM_MAYWRITE));
+	speed_compat_vm_flags(vma, VM_PFNMAP | VM_IO | VM_DONTCOPY | VM_DONTEXPAND |
+			      VM_DONTDUMP, VM_MAYEXEC | (writable ? 0 : VM_MAYWRITE));
 	vma->vm_private_data = holder;
 	vma->vm_ops = &map_vm_ops;
 	map_vma_open(vma);
@@ -256,7 +254,7 @@ int speed_map_mmap(struct file *file, struct socket *sock, struct vm_area_struct
 	if (!pair || !place_of((u64)vma->vm_pgoff << PAGE_SHIFT, &place))
 		return -EINVAL;
 	map = smp_load_acquire(&pair->map[speed_sk(sock->sk)->end]);
-	holder = map ? speed_holder_get(map, false) : NULL;
+	holder = map ? speed_holder_of(map, &map_role(map, place.role)->holder) : NULL;
 	if (!holder)
 		return -EPERM;
 	err = map_check(holder, vma, &place);

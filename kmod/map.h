@@ -14,11 +14,13 @@ struct socket;
 struct vm_area_struct;
 
 /**
- * struct speed_holder - an address space that maps an endpoint's roles
+ * struct speed_holder - a user of an endpoint's roles: an address space and a
+ *	cookie that tells apart its users in it
  * @node: in the mapping file's list
  * @refs: mapped regions and leases in force; under the list's lock
  * @map: the mapping file
  * @mm: the address space, kept from being used again for another
+ * @cookie: the user's number
  * @vmas: mapped regions, by role
  * @ended_epoch: the last lease that ended, by role; under the role's lock
  * @ended_index: the role's own index when it did: what counted
@@ -28,6 +30,7 @@ struct speed_holder {
 	unsigned int refs;
 	struct speed_map *map;
 	struct mm_struct *mm;
+	u64 cookie;
 	atomic_t vmas[SPEED_ROLES];
 	u64 ended_epoch[SPEED_ROLES];
 	u64 ended_index[SPEED_ROLES];
@@ -61,7 +64,9 @@ enum speed_region {
 u64 speed_map_offset(int role, enum speed_region region);
 struct speed_map *speed_map_new(struct speed_pair *pair, int end);
 void speed_map_close(struct speed_map *map);
-struct speed_holder *speed_holder_get(struct speed_map *map, bool make);
+struct speed_holder *speed_holder_find(struct speed_map *map, u64 cookie);
+struct speed_holder *speed_holder_make(struct speed_map *map, u64 cookie);
+struct speed_holder *speed_holder_of(struct speed_map *map, struct speed_holder **where);
 void speed_holder_put(struct speed_holder *holder);
 void speed_map_grant(struct speed_holder *holder, int role);
 void speed_map_revoke(struct speed_holder *holder, int role);

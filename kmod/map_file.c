@@ -109,20 +109,20 @@ void speed_map_close(struct speed_map *map)
 		fput(map->file);
 }
 
-static struct speed_holder *holder_find(struct speed_map *map)
+static struct speed_holder *holder_find(struct speed_map *map, u64 cookie)
 {
 	struct speed_holder *holder;
 
 	lockdep_assert_held(&map->lock);
 	list_for_each_entry(holder, &map->holders, node)
-		if (holder->mm == current->mm) {
+		if (holder->mm == current->mm && holder->cookie == cookie) {
 			holder->refs++;
 			return holder;
 		}
 	return NULL;
 }
 
-static struct speed_holder *holder_new(struct speed_map *map)
+static struct speed_holder *holder_new(struct speed_map *map, u64 cookie)
 {
 	struct speed_holder *holder = kzalloc(sizeof(*holder), GFP_KERNEL_ACCOUNT);
 
@@ -131,6 +131,7 @@ static struct speed_holder *holder_new(struct speed_map *map)
 	holder->refs = 1;
 	holder->map = map;
 	holder->mm = current->mm;
+	holder->cookie = cookie;
 	mmgrab(holder->mm);
 	return holder;
 }
@@ -142,26 +143,69 @@ static void holder_free(struct speed_holder *holder)
 }
 
 /**
- * speed_holder_get() - the current address space as a user of a mapping file
+ * speed_holder_find() - a user of a mapping file in the current address space
  * @map: the mapping file
- * @make: make one if there is none
+ * @cookie: which one
  *
- * Context: process; may sleep with @make.
  * Return: the holder, to be put, or NULL.
  */
-struct speed_holder *speed_holder_get(struct speed_map *map, bool make)
+struct speed_holder *speed_holder_find(struct speed_map *map, u64 cookie)
 {
-	struct speed_holder *holder, *fresh = make ? holder_new(map) : NULL;
+	struct speed_holder *holder;
 
 	spin_lock(&map->lock);
-	holder = holder_find(map);
-	if (!holder && fresh) {
+	holder = holder_find(map, cookie);
+	spin_unlock(&map->lock);
+	return holder;
+}
+
+/**
+ * speed_holder_make() - find a user of a mapping file, or make it one
+ * @map: the mapping file
+ * @cookie: which one
+ *
+ * Context: process; may sleep.
+ * Return: the holder, to be put, or NULL where memory is short.
+ */
+struct speed_holder *speed_holder_make(struct speed_map *map, u64 cookie)
+{
+	struct speed_holder *holder, *fresh = holder_new(map, cookie);
+
+	if (!fresh)
+		return NULL;
+	spin_lock(&map->lock);
+	holder = holder_find(map, cookie);
+	if (!holder) {
 		list_add(&fresh->node, &map->holders);
 		swap(holder, fresh);
 	}
 	spin_unlock(&map->lock);
 	if (fresh)
 		holder_free(fresh);
+	return holder;
+}
+
+/**
+ * speed_holder_of() - who holds a role, if it is in the current address space
+ * @map: the mapping file
+ * @where: where the role keeps its holder
+ *
+ * A holder is let go only after it left @where, under the list's lock: so what
+ * is found there under the lock is still a holder.
+ *
+ * Return: the holder, to be put, or NULL.
+ */
+struct speed_holder *speed_holder_of(struct speed_map *map, struct speed_holder **where)
+{
+	struct speed_holder *holder;
+
+	spin_lock(&map->lock);
+	holder = READ_ONCE(*where);
+	if (holder && holder->mm == current->mm)
+		holder->refs++;
+	else
+		holder = NULL;
+	spin_unlock(&map->lock);
 	return holder;
 }
 

@@ -9,7 +9,7 @@
 
 #include "charge.h"
 #include "family.h"
-#include "lease.h"
+#include "ctl.h"
 #include "map.h"
 #include "net.h"
 #include "overflow.h"
@@ -228,25 +228,33 @@ void speed_ring_drop_buf(struct speed_ring *ring)
 	speed_uncharge(speed_ring_writer(ring), ring->size);
 }
 
-/**
- * speed_ring_live() - bytes in the ring, as its indices say now
- * @ring: the ring
- *
- * Context: any; no lock needed.
- * Return: head - tail; more than the ring's size where an index is a lie.
- */
-u64 speed_ring_live(struct speed_ring *ring)
+static u64 ctl_live(const struct speed_ctl *ctl)
 {
-	struct speed_ctl *ctl;
-	u64 head, tail;
+	/* Tail first: it never passes head, so that the two make a ring. */
+	u64 tail = smp_load_acquire(&ctl->index[SPEED_ROLE_RX]->index);
+	u64 head = smp_load_acquire(&ctl->index[SPEED_ROLE_TX]->index);
+
+	return head - tail;
+}
+
+u64 speed_ring_live_shared(struct speed_ring *ring)
+{
+	u64 live;
 
 	rcu_read_lock();
-	ctl = rcu_dereference(ring->ctl);
-	/* Tail first: it never passes head, so that the two make a ring. */
-	tail = smp_load_acquire(&ctl->index[SPEED_ROLE_RX]->index);
-	head = smp_load_acquire(&ctl->index[SPEED_ROLE_TX]->index);
+	live = ctl_live(rcu_dereference(ring->ctl));
 	rcu_read_unlock();
-	return head - tail;
+	return live;
+}
+
+u32 speed_ring_flags_shared(struct speed_ring *ring)
+{
+	u32 flags;
+
+	rcu_read_lock();
+	flags = READ_ONCE(rcu_dereference(ring->ctl)->kern->flags);
+	rcu_read_unlock();
+	return flags;
 }
 
 /**

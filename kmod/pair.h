@@ -32,6 +32,7 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/smp.h>
 #include <linux/speed_ring.h>
 #include <linux/spinlock.h>
 
@@ -122,6 +123,10 @@ struct speed_ring {
  * @epochs: last epoch given to a lease
  * @type: SOCK_STREAM or SOCK_SEQPACKET
  * @broken: an index was a lie; nothing in the rings is looked at any more
+ * @cpu: where each endpoint's user last was, plus one; negative while it sleeps
+ *	in a call of ours
+ * @shy: waits of each endpoint that are left before it yields again
+ * @shyness: how many there will be next time
  * @map: each endpoint's mapping file, made with its first lease
  * @sk: the endpoints
  * @ring: ring[i] is produced by endpoint i
@@ -132,6 +137,9 @@ struct speed_pair {
 	atomic64_t epochs;
 	u8 type;
 	bool broken;
+	int cpu[2];
+	u32 shy[2];
+	u32 shyness[2];
 	struct speed_map *map[2];
 	struct sock *sk[2];
 	struct speed_ring ring[2];
@@ -159,6 +167,29 @@ static inline int speed_role_end(const struct speed_ring *ring, int role)
 	return role == SPEED_ROLE_TX ? ring->end : !ring->end;
 }
 
+/* An endpoint's user is on this processor; see wait.c. */
+static inline void speed_pair_seen(struct speed_pair *pair, int end)
+{
+	int cpu = raw_smp_processor_id() + 1;
+
+	if (READ_ONCE(pair->cpu[end]) != cpu)
+		WRITE_ONCE(pair->cpu[end], cpu);
+}
+
+static inline void speed_pair_asleep(struct speed_pair *pair, int end)
+{
+	WRITE_ONCE(pair->cpu[end], -(raw_smp_processor_id() + 1));
+}
+
+/* It is about to be woken, where it went to sleep as often as not. */
+static inline void speed_pair_woken(struct speed_pair *pair, int end)
+{
+	int cpu = READ_ONCE(pair->cpu[end]);
+
+	if (cpu < 0)
+		WRITE_ONCE(pair->cpu[end], -cpu);
+}
+
 struct speed_pair *speed_pair_new(struct sock *a, struct sock *b, u8 type);
 void speed_pair_get(struct speed_pair *pair);
 bool speed_pair_tryget(struct speed_pair *pair);
@@ -167,11 +198,47 @@ void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring);
 void speed_ring_lives_in(struct speed_ring *ring, struct speed_ctl *ctl);
 void speed_ring_drop_buf(struct speed_ring *ring);
 int speed_ring_need_buf(struct speed_ring *ring, struct sock *sk);
-u64 speed_ring_live(struct speed_ring *ring);
+u64 speed_ring_live_shared(struct speed_ring *ring);
+u32 speed_ring_flags_shared(struct speed_ring *ring);
 u64 speed_ring_limit(struct speed_ring *ring);
 u64 speed_ring_room(struct speed_ring *ring);
 void speed_ring_flag(struct speed_ring *ring, u32 flag);
 void speed_ring_unflag(struct speed_ring *ring, u32 flag);
+/*
+ * Most rings are never mapped, and where their indices live then goes with the
+ * pair alone: no RCU is needed to look at them. If they move meanwhile, this
+ * look came before, and who moved them makes all waiters look again.
+ */
+static inline bool speed_ring_at_home(const struct speed_ring *ring)
+{
+	return rcu_access_pointer(ring->ctl) == &ring->home;
+}
+
+/**
+ * speed_ring_live() - bytes in the ring, as its indices say now
+ * @ring: the ring
+ *
+ * Context: any; no lock needed.
+ * Return: head - tail; more than the ring's size where an index is a lie.
+ */
+static inline u64 speed_ring_live(struct speed_ring *ring)
+{
+	u64 tail;
+
+	if (!speed_ring_at_home(ring))
+		return speed_ring_live_shared(ring);
+	/* Tail first: it never passes head, so that the two make a ring. */
+	tail = smp_load_acquire(&ring->home_index[SPEED_ROLE_RX].index);
+	return smp_load_acquire(&ring->home_index[SPEED_ROLE_TX].index) - tail;
+}
+
+static inline u32 speed_ring_flags(struct speed_ring *ring)
+{
+	if (!speed_ring_at_home(ring))
+		return speed_ring_flags_shared(ring);
+	return READ_ONCE(ring->home_kern.flags);
+}
+
 int speed_pair_init(void);
 void speed_pair_exit(void);
 

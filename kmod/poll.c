@@ -3,6 +3,10 @@
  * poll(), select() and epoll. Before anything is reported as not ready the flag
  * is set that makes a mapped peer wake us, and then the ring is looked at again
  * (F), with a wait table or without: epoll looks again without one.
+ *
+ * Who joins the wait queue has the flags set even if all is ready: an
+ * edge-triggered waiter that is added to a ring with bytes in it stays there
+ * while a mapped consumer drains it, and never asks again.
  */
 #include <net/sock.h>
 
@@ -11,6 +15,9 @@
 #include "pair.h"
 #include "poll.h"
 #include "wait.h"
+
+#define POLL_READABLE	(EPOLLIN | EPOLLRDNORM)
+#define POLL_WRITABLE	(EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND)
 
 static bool readable(struct speed_ring *ring)
 {
@@ -30,7 +37,7 @@ static __poll_t poll_readable(struct speed_ring *ring)
 		if (!readable(ring))
 			return 0;
 	}
-	return EPOLLIN | EPOLLRDNORM;
+	return POLL_READABLE;
 }
 
 static __poll_t poll_writable(struct speed_ring *ring)
@@ -40,7 +47,7 @@ static __poll_t poll_writable(struct speed_ring *ring)
 		if (!writable(ring))
 			return 0;
 	}
-	return EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND;
+	return POLL_WRITABLE;
 }
 
 static __poll_t poll_ends(const struct sock *sk)
@@ -53,9 +60,9 @@ static __poll_t poll_ends(const struct sock *sk)
 	if (shutdown == SHUTDOWN_MASK)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
-		mask |= EPOLLRDHUP | EPOLLIN | EPOLLRDNORM;
+		mask |= EPOLLRDHUP | POLL_READABLE;
 	if (shutdown & SEND_SHUTDOWN)
-		mask |= EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND;
+		mask |= POLL_WRITABLE;
 	return mask;
 }
 
@@ -78,10 +85,14 @@ __poll_t speed_poll(struct file *file, struct socket *sock, poll_table *wait)
 	sock_poll_wait(file, sock, wait);
 	mask = poll_ends(sk);
 	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
-		return mask | (speed_queue_empty(sk) ? 0 : EPOLLIN | EPOLLRDNORM);
+		return (mask & ~POLL_WRITABLE) | (speed_queue_empty(sk) ? 0 : POLL_READABLE);
 	if (!pair)
-		return mask | EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND | EPOLLHUP;
+		return mask | POLL_WRITABLE | EPOLLHUP;
 	end = speed_sk(sk)->end;
+	if (!poll_does_not_wait(wait)) {
+		speed_need_data(&pair->ring[!end]);
+		speed_need_space(&pair->ring[end]);
+	}
 	if (!(mask & EPOLLIN))
 		mask |= poll_readable(&pair->ring[!end]);
 	if (!(mask & EPOLLOUT))

@@ -124,7 +124,7 @@ static void show_sock(struct seq_file *seq, struct sock *sk)
 	seq_printf(seq, "%s %s %lu %u %llu",
 		   sk->sk_type == SOCK_STREAM ? "stream" : "seqpacket",
 		   state_name(sk, pair), sock_i_ino(sk),
-		   from_kuid_munged(seq_user_ns(seq), sock_i_uid(sk)), pair ? pair->id : 0);
+		   from_kuid_munged(seq_user_ns(seq), READ_ONCE(sk->sk_uid)), pair ? pair->id : 0);
 	show_addr(seq, sk);
 	show_addr(seq, pair ? pair->sk[!speed_sk(sk)->end] : NULL);
 	if (pair)

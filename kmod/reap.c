@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 #include <linux/workqueue.h>
 
+#include "ctl.h"
 #include "lease.h"
 #include "map.h"
 #include "pair.h"
@@ -80,7 +81,7 @@ static void ring_strip(struct speed_ring *ring)
 	end_stray_leases(ring);
 	if (!ring->buf || tx->epoch || rx->epoch || !ring_idle(ring))
 		return;
-	speed_lease_go_home(ring);
+	speed_ctl_go_home(ring);
 	speed_ring_drop_buf(ring);
 }
 

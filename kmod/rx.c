@@ -7,6 +7,7 @@
 #include <linux/uio.h>
 #include <net/sock.h>
 
+#include "copy.h"
 #include "family.h"
 #include "lease.h"
 #include "overflow.h"
@@ -83,12 +84,8 @@ struct take {
 /* Copy one contiguous run; false where the user's memory ends. */
 static bool take_run(struct take *t, const unsigned char *from, size_t n)
 {
-	size_t copied = copy_to_iter(from, n, t->to);
-
-	if (unlikely(copied < n)) {
-		iov_iter_revert(t->to, copied);
+	if (unlikely(!speed_copy_out(from, n, t->to)))
 		return false;
-	}
 	t->len -= n;
 	t->done += n;
 	return true;
@@ -214,26 +211,17 @@ static bool stop_here(struct sock *sk, long timeo)
 	       !timeo || signal_pending(current);
 }
 
-/**
- * speed_rx_stream() - recv() on a stream
- * @sk: a connected socket
- * @to: where to
- * @len: bytes wanted
- * @flags: MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL
- *
- * Context: process; takes the consumer's lock.
- * Return: bytes, 0 at the end, or the error.
- */
-ssize_t speed_rx_stream(struct sock *sk, struct iov_iter *to, size_t len, int flags)
+/* As much as the socket's options ask for. */
+static noinline ssize_t rx_slow(struct sock *sk, struct speed_ring *ring, struct iov_iter *to,
+				size_t len, int flags)
 {
-	struct speed_ring *ring = &speed_sk(sk)->pair->ring[!speed_sk(sk)->end];
 	size_t target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
 	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	size_t start = max(sk_peek_offset(sk, flags), 0);
 	size_t copied = 0;
-	ssize_t n;
+	ssize_t n = 1;
 
-	do {
+	while (n > 0) {
 		size_t skip = start + (flags & MSG_PEEK ? copied : 0);
 		struct take t = {
 			.ring = ring, .to = to, .len = len - copied, .skip = skip,
@@ -251,10 +239,65 @@ ssize_t speed_rx_stream(struct sock *sk, struct iov_iter *to, size_t len, int fl
 		if (!len && (speed_ring_live(ring) || READ_ONCE(ring->overflow_bytes)))
 			break;
 		n = pause_or_end(sk, ring, skip + 1, &timeo);
-	} while (n > 0);
+	}
 	if (copied && flags & MSG_PEEK)
 		sk_peek_offset_fwd(sk, copied);
 	else if (copied)
 		sk_peek_offset_bwd(sk, copied);
 	return copied ?: n;
+}
+
+/* Return: bytes, -EFAULT, or 0 where the slow path must find out more. */
+static ssize_t rx_fast(struct speed_ring *ring, struct iov_iter *to, size_t len)
+{
+	struct speed_role *rx = &ring->role[SPEED_ROLE_RX];
+	s64 n = 0;
+
+	if (!mutex_trylock(&rx->lock))
+		return 0;
+	if (likely(!rx->epoch && !READ_ONCE(ring->pair->broken)))
+		n = speed_cons_ready(&rx->side, 1);
+	if (likely(n > 0)) {
+		n = min_t(u64, n, len);
+		rx->side.data = ring->buf->addr;
+		speed_role_enter(ring, SPEED_ROLE_RX);
+		if (likely(speed_copy_out(speed_ring_span(&rx->side, 0), n, to)))
+			speed_rx_release(ring, n);
+		else
+			n = -EFAULT;
+	}
+	mutex_unlock(&rx->lock);
+	return n >= 0 || n == -EFAULT ? n : 0;
+}
+
+/* Nothing there: wait before the lock is taken. Errors are found later. */
+static int wait_first(struct sock *sk, struct speed_ring *ring)
+{
+	long timeo = sk->sk_rcvtimeo;
+
+	if (timeo == MAX_SCHEDULE_TIMEOUT && !speed_data_ready(ring, 1))
+		return speed_wait_data(ring, 1, &timeo);
+	return 0;
+}
+
+/**
+ * speed_rx_stream() - recv() on a stream
+ * @sk: a connected socket
+ * @to: where to
+ * @len: bytes wanted
+ * @flags: MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL
+ *
+ * Context: process; takes the consumer's lock.
+ * Return: bytes, 0 at the end, or the error.
+ */
+ssize_t speed_rx_stream(struct sock *sk, struct iov_iter *to, size_t len, int flags)
+{
+	struct speed_ring *ring = &speed_sk(sk)->pair->ring[!speed_sk(sk)->end];
+	ssize_t n = 0;
+
+	if (flags & (MSG_DONTWAIT | MSG_PEEK | MSG_WAITALL) || len - 1 >= SPEED_PIECE ||
+	    sk->sk_rcvlowat != 1 || sk_peek_offset(sk, MSG_PEEK) >= 0)
+		return rx_slow(sk, ring, to, len, flags);
+	n = wait_first(sk, ring) ?: rx_fast(ring, to, len);
+	return likely(n) ? n : rx_slow(sk, ring, to, len, flags);
 }

@@ -17,7 +17,7 @@ ssize_t speed_rx_stream(struct sock *sk, struct iov_iter *to, size_t len, int fl
 ssize_t speed_rx_record(struct sock *sk, struct msghdr *msg, size_t len, int flags);
 s64 speed_rx_ready(struct speed_ring *ring, u64 want);
 void speed_rx_release(struct speed_ring *ring, u64 bytes);
-int speed_rx_next_len(struct sock *sk);
+int speed_rx_payload(struct sock *sk);
 bool speed_rx_hopeless(struct speed_ring *ring, long timeo);
 
 #endif

@@ -114,6 +114,7 @@ static int get_lease(struct sock *sk, void *inout)
 {
 	struct speed_pair *pair = speed_sk_pair(sk);
 	struct speed_lease *lease = inout;
+	u64 cookie = lease->cookie;
 	u32 role = lease->role;
 
 	if (role >= SPEED_ROLES || lease->flags)
@@ -122,6 +123,7 @@ static int get_lease(struct sock *sk, void *inout)
 		return -ENOTCONN;
 	memset(lease, 0, sizeof(*lease));
 	lease->role = role;
+	lease->cookie = cookie;
 	return speed_lease_grant(pair, speed_sk(sk)->end, lease);
 }
 

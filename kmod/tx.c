@@ -6,6 +6,7 @@
 #include <linux/sched/signal.h>
 #include <net/sock.h>
 
+#include "copy.h"
 #include "family.h"
 #include "lease.h"
 #include "overflow.h"
@@ -33,18 +34,7 @@ int speed_tx_error(struct sock *sk)
 
 /*
  * A bad user address sends nothing of its piece, as in TCP and AF_UNIX.
- * Nothing below blocks but the copy itself.
  */
-static bool copy_all(void *to, size_t len, struct msghdr *msg)
-{
-	size_t done = copy_from_iter(to, len, &msg->msg_iter);
-
-	if (likely(done == len))
-		return true;
-	iov_iter_revert(&msg->msg_iter, done);
-	return false;
-}
-
 static ssize_t put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
 {
 	struct speed_side *side = &ring->role[SPEED_ROLE_TX].side;
@@ -58,7 +48,7 @@ static ssize_t put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
 	n = min3((u64)len, (u64)free, (u64)SPEED_PIECE);
 	if (!n)
 		return 0;
-	if (!copy_all(speed_ring_span(side, 0), n, msg))
+	if (!speed_copy_in(speed_ring_span(side, 0), n, &msg->msg_iter))
 		return -EFAULT;
 	speed_ring_publish(side, n);
 	trace_speed_publish(ring->pair->id, ring->end, n);
@@ -78,7 +68,7 @@ static ssize_t put_overflow(struct sock *sk, struct speed_ring *ring, struct msg
 	chunk = speed_chunk_new(sk, n);
 	if (!chunk)
 		return -ENOBUFS;
-	if (!copy_all(chunk->data, n, msg)) {
+	if (!speed_copy_in(chunk->data, n, &msg->msg_iter)) {
 		speed_chunk_free(sk, chunk);
 		return -EFAULT;
 	}
@@ -130,8 +120,9 @@ static ssize_t put_all(struct sock *sk, struct speed_ring *ring, struct msghdr *
  */
 int speed_tx_pause(struct sock *sk, struct speed_ring *ring, u64 want, long *timeo)
 {
+	/* A sleeper is told of an error before the end that came with it. */
 	if (*timeo)
-		return speed_wait_space(ring, want, timeo);
+		return speed_wait_space(ring, want, timeo) ?: sock_error(sk);
 	/* Whoever polls for the edge from here on shall see it. */
 	speed_need_space(ring);
 	return speed_space_ready(ring, want) ? 0 : -EAGAIN;
@@ -144,18 +135,9 @@ static bool hopeless(struct speed_ring *ring, long timeo)
 	       !speed_space_ready(ring, 1);
 }
 
-/**
- * speed_tx_stream() - send() on a stream
- * @sk: a connected socket
- * @msg: what and how
- * @len: bytes
- *
- * Context: process; takes the producer's lock.
- * Return: bytes accepted, or the error.
- */
-ssize_t speed_tx_stream(struct sock *sk, struct msghdr *msg, size_t len)
+static noinline ssize_t tx_slow(struct sock *sk, struct speed_ring *ring, struct msghdr *msg,
+				size_t len)
 {
-	struct speed_ring *ring = &speed_sk(sk)->pair->ring[speed_sk(sk)->end];
 	struct mutex *lock = &ring->role[SPEED_ROLE_TX].lock;
 	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	size_t sent = 0;
@@ -179,4 +161,58 @@ ssize_t speed_tx_stream(struct sock *sk, struct msghdr *msg, size_t len)
 			return sent ?: n;
 	}
 	return sent;
+}
+
+/* Nothing but a copy is to be done. The producer's lock is held. */
+static bool tx_plain(struct sock *sk, struct speed_ring *ring, size_t len)
+{
+	struct speed_role *tx = &ring->role[SPEED_ROLE_TX];
+
+	return !tx->epoch && ring->buf && !READ_ONCE(ring->overflow_bytes) &&
+	       !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) &&
+	       speed_prod_free(&tx->side, len) >= (s64)len;
+}
+
+/* Return: @len, -EFAULT, or 0 where the slow path must find out more. */
+static ssize_t tx_fast(struct sock *sk, struct speed_ring *ring, struct msghdr *msg, size_t len)
+{
+	struct speed_role *tx = &ring->role[SPEED_ROLE_TX];
+	ssize_t n = 0;
+
+	if (len - 1 >= SPEED_PIECE || !mutex_trylock(&tx->lock))
+		return 0;
+	if (likely(tx_plain(sk, ring, len))) {
+		speed_role_enter(ring, SPEED_ROLE_TX);
+		n = -EFAULT;
+		if (likely(speed_copy_in(speed_ring_span(&tx->side, 0), len, &msg->msg_iter))) {
+			speed_ring_publish(&tx->side, len);
+			WRITE_ONCE(ring->used, jiffies);
+			n = len;
+		}
+	}
+	mutex_unlock(&tx->lock);
+	return n;
+}
+
+/**
+ * speed_tx_stream() - send() on a stream
+ * @sk: a connected socket
+ * @msg: what and how
+ * @len: bytes
+ *
+ * Context: process; takes the producer's lock.
+ * Return: bytes accepted, or the error.
+ */
+ssize_t speed_tx_stream(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	struct speed_ring *ring = &speed_sk(sk)->pair->ring[speed_sk(sk)->end];
+	ssize_t n = tx_fast(sk, ring, msg, len);
+
+	if (unlikely(!n))
+		return tx_slow(sk, ring, msg, len);
+	if (likely(n > 0)) {
+		trace_speed_publish(ring->pair->id, ring->end, n);
+		speed_wake_data(ring);
+	}
+	return n;
 }

@@ -5,6 +5,7 @@
  */
 #include <net/sock.h>
 
+#include "copy.h"
 #include "family.h"
 #include "lease.h"
 #include "overflow.h"
@@ -29,7 +30,7 @@ static int put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
 	}
 	if (free < bytes)
 		return -ENOSPC;
-	if (!copy_from_iter_full(rec + 1, len, &msg->msg_iter))
+	if (!speed_copy_in(rec + 1, len, &msg->msg_iter))
 		return -EFAULT;
 	rec->len = len;
 	rec->reserved = 0;
@@ -46,7 +47,7 @@ static int put_overflow(struct sock *sk, struct speed_ring *ring, struct msghdr 
 	chunk = speed_chunk_new(sk, len);
 	if (!chunk)
 		return -ENOBUFS;
-	if (!copy_from_iter_full(chunk->data, len, &msg->msg_iter)) {
+	if (!speed_copy_in(chunk->data, len, &msg->msg_iter)) {
 		speed_chunk_free(sk, chunk);
 		return -EFAULT;
 	}

@@ -18,32 +18,27 @@
  *		the kernel path, too, as SOCK_NOSPACE does elsewhere.
  */
 #include <linux/poll.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/stat.h>
 #include <net/sock.h>
 
+#include "compat/compat.h"
 #include "family.h"
 #include "pair.h"
 #include "trace.h"
 #include "wait.h"
 
-/**
- * speed_wake_data() - bytes were published, by the kernel path
- * @ring: the ring
- *
- * The barrier (E) is in the look at the wait queue.
- */
-void speed_wake_data(struct speed_ring *ring)
-{
-	struct sock *sk = speed_ring_reader(ring);
+#define SHY_MIN	8u
+#define SHY_MAX	65536u
 
-	READ_ONCE(sk->sk_data_ready)(sk);
-}
-
-static bool has_listeners(struct sock *sk)
+/* Poll entries and SIGIO count: they wait for as long as they are there. */
+static bool has_waiters(struct sock *sk)
 {
 	struct socket_wq *wq;
 	bool yes;
 
+	smp_mb();					/* E */
 	rcu_read_lock();
 	wq = rcu_dereference(sk->sk_wq);
 	yes = wq && (waitqueue_active(&wq->wait) || wq->fasync_list);
@@ -51,14 +46,19 @@ static bool has_listeners(struct sock *sk)
 	return yes;
 }
 
-static u32 flags_of(struct speed_ring *ring)
+/**
+ * speed_wake_data() - bytes were published, by the kernel path
+ * @ring: the ring
+ */
+void speed_wake_data(struct speed_ring *ring)
 {
-	u32 flags;
+	struct sock *sk = speed_ring_reader(ring);
 
-	rcu_read_lock();
-	flags = READ_ONCE(rcu_dereference(ring->ctl)->kern->flags);
-	rcu_read_unlock();
-	return flags;
+	if (has_waiters(sk)) {
+		speed_pair_woken(ring->pair, !ring->end);
+		trace_speed_wake(ring->pair->id, ring->end, SPEED_NEED_DATA);
+		READ_ONCE(sk->sk_data_ready)(sk);
+	}
 }
 
 /**
@@ -68,10 +68,9 @@ static u32 flags_of(struct speed_ring *ring)
 void speed_wake_mapped_data(struct speed_ring *ring)
 {
 	speed_ring_unflag(ring, SPEED_NEED_DATA);
-	if (!has_listeners(speed_ring_reader(ring)))
+	if (!has_waiters(speed_ring_reader(ring)))
 		return;
 	speed_ring_flag(ring, SPEED_NEED_DATA);
-	trace_speed_wake(ring->pair->id, ring->end, SPEED_NEED_DATA);
 	speed_wake_data(ring);
 }
 
@@ -81,21 +80,26 @@ static bool space_enough(struct speed_ring *ring)
 	return speed_ring_room(ring) >= speed_ring_limit(ring) / 2;
 }
 
+static void wake_writer(struct speed_ring *ring)
+{
+	struct sock *sk = speed_ring_writer(ring);
+
+	if (!space_enough(ring))
+		return;
+	speed_ring_unflag(ring, SPEED_NEED_SPACE);
+	trace_speed_wake(ring->pair->id, ring->end, SPEED_NEED_SPACE);
+	READ_ONCE(sk->sk_write_space)(sk);
+}
+
 /**
  * speed_wake_space() - bytes were released
  * @ring: the ring
  */
 void speed_wake_space(struct speed_ring *ring)
 {
-	struct sock *sk;
-
 	smp_mb();					/* E */
-	if (!(flags_of(ring) & SPEED_NEED_SPACE) || !space_enough(ring))
-		return;
-	speed_ring_unflag(ring, SPEED_NEED_SPACE);
-	sk = speed_ring_writer(ring);
-	trace_speed_wake(ring->pair->id, ring->end, SPEED_NEED_SPACE);
-	READ_ONCE(sk->sk_write_space)(sk);
+	if (unlikely(speed_ring_flags(ring) & SPEED_NEED_SPACE))
+		wake_writer(ring);
 }
 
 /**
@@ -117,11 +121,14 @@ void speed_wake_all(struct speed_pair *pair)
  */
 bool speed_data_ready(struct speed_ring *ring, u64 want)
 {
-	struct sock *sk = speed_ring_reader(ring);
 	u64 live = speed_ring_live(ring);
+	struct sock *sk;
 
-	return live > ring->size || live + READ_ONCE(ring->overflow_bytes) >= want ||
-	       READ_ONCE(sk->sk_err) || (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN);
+	if (live >= want)
+		return true;
+	sk = speed_ring_reader(ring);
+	return live + READ_ONCE(ring->overflow_bytes) >= want || READ_ONCE(sk->sk_err) ||
+	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN);
 }
 
 /**
@@ -149,12 +156,7 @@ bool speed_space_ready(struct speed_ring *ring, u64 want)
  */
 void speed_need_data(struct speed_ring *ring)
 {
-	bool shared;
-
-	rcu_read_lock();
-	shared = rcu_dereference(ring->ctl)->shared;
-	rcu_read_unlock();
-	if (shared)
+	if (!speed_ring_at_home(ring))
 		speed_ring_flag(ring, SPEED_NEED_DATA);
 	else
 		smp_mb();				/* F */
@@ -188,11 +190,62 @@ static bool still_waiting(struct speed_ring *ring, u64 want, u32 need)
 	return !speed_space_ready(ring, want);
 }
 
+/*
+ * On one processor, the peer that will answer is next in line as often as not:
+ * leave the processor to it once, which costs less than to sleep and be woken.
+ * It was here last, did not go to sleep in a call of ours, and others than we
+ * want to run. Where that was in vain, or somebody else ran instead (a tick
+ * passed), it is not tried again for a number of waits that doubles; so a
+ * processor with other work on it is waited for in the queue, as anywhere.
+ */
+static bool yield_worthwhile(struct speed_pair *pair, int end)
+{
+	if (READ_ONCE(pair->cpu[!end]) != raw_smp_processor_id() + 1)
+		return false;
+	if (pair->shy[end]) {
+		pair->shy[end]--;
+		return false;
+	}
+	return current->policy == SCHED_NORMAL && !single_task_running();
+}
+
+static void yield_in_vain(struct speed_pair *pair, int end)
+{
+	pair->shyness[end] = clamp(pair->shyness[end] * 2, SHY_MIN, SHY_MAX);
+	pair->shy[end] = pair->shyness[end];
+}
+
+static bool ready(struct speed_ring *ring, u64 want, u32 need)
+{
+	return need == SPEED_NEED_DATA ? speed_data_ready(ring, want)
+				       : speed_space_ready(ring, want);
+}
+
+static bool yield_first(struct speed_ring *ring, u64 want, u32 need)
+{
+	struct speed_pair *pair = ring->pair;
+	int end = need == SPEED_NEED_DATA ? !ring->end : ring->end;
+	unsigned long then = jiffies;
+
+	if (!yield_worthwhile(pair, end))
+		return false;
+	speed_compat_yield();
+	if (jiffies == then && ready(ring, want, need)) {
+		pair->shyness[end] /= 2;
+		return true;
+	}
+	yield_in_vain(pair, end);
+	return ready(ring, want, need);
+}
+
 static int wait_for(struct sock *sk, struct speed_ring *ring, u64 want, u32 need, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;
 
+	if (*timeo && yield_first(ring, want, need))
+		return 0;
+	speed_pair_asleep(ring->pair, need == SPEED_NEED_DATA ? !ring->end : ring->end);
 	trace_speed_sleep(ring->pair->id, ring->end, need);
 	add_wait_queue(sk_sleep(sk), &wait);
 	while (still_waiting(ring, want, need)) {
@@ -205,6 +258,7 @@ static int wait_for(struct sock *sk, struct speed_ring *ring, u64 want, u32 need
 		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
+	speed_pair_seen(ring->pair, need == SPEED_NEED_DATA ? !ring->end : ring->end);
 	return err;
 }
 

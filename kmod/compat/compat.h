@@ -73,6 +73,12 @@ static inline int speed_compat_set_peek_off(struct sock *sk, int val)
 #define speed_compat_set_peek_off	sk_set_peek_off
 #endif
 
+/*
+ * The processor is left to the peer, which is known to run here; wait.c bounds
+ * it and says why it is not a busy wait.
+ */
+#define speed_compat_yield		yield
+
 int speed_compat_shrinker_register(unsigned long (*count)(struct shrinker *,
 							  struct shrink_control *),
 				   unsigned long (*scan)(struct shrinker *,

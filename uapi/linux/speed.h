@@ -145,13 +145,17 @@ struct speed_info {
  * @spin_us: out: as in struct speed_info
  * @type: out: SOCK_STREAM or SOCK_SEQPACKET
  * @pair: out: the pair's number
+ * @cookie: in: which user of the role within the address space asks: any
+ *	number. Two users of one descriptor in one process are as foreign to each
+ *	other as two processes.
  *
- * Offsets and size stay the same for each lease of a role, so that regions
- * once mapped serve a later lease by the same address space.
+ * A region belongs to the cookie that held the lease when it was mapped.
+ * Offsets and size stay the same for each lease of a role, so that regions once
+ * mapped serve a later lease by the same address space and cookie.
  *
  * Errors: ENOTCONN (no pair), EAGAIN (the role was taken back lately, its
  * ring has overflowed, or another operation is under way), EPIPE (closed or shut down), EBUSY (another
- * address space holds it and is using it), ENOBUFS (memory), EINVAL.
+ * user holds it), ENOBUFS (memory), EINVAL.
  */
 struct speed_lease {
 	__u32	role;
@@ -167,6 +171,7 @@ struct speed_lease {
 	__u32	type;
 	__u32	reserved;
 	__u64	pair;
+	__u64	cookie;
 };
 
 /**
@@ -176,15 +181,18 @@ struct speed_lease {
  * @epoch: in: the epoch of the lease that is no more
  * @index: out: the role's own index when the lease ended. What the holder
  *	published beyond it never counted.
+ * @cookie: in: as given to SPEED_LEASE
  *
- * Errors: ENOTCONN, EBUSY (that lease is still in force), ESTALE (not the
- * lease that ended last), EINVAL.
+ * Whoever held the role meanwhile, a user may ask about its own last lease for
+ * as long as it has the role mapped. Errors: ENOTCONN, EBUSY (that lease is
+ * still in force), ESTALE (not this user's last), EINVAL.
  */
 struct speed_settle {
 	__u32	role;
 	__u32	flags;
 	__u64	epoch;
 	__u64	index;
+	__u64	cookie;
 };
 
 /* ---- ioctls: the slow path of a mapped role --------------------------- */

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Control pages: where a ring's indices and flags live while it is mapped. They
+ * move there before the first lease and home again when the ring is stripped,
+ * both under both roles' locks and with no lease in force. Who looks at them
+ * without a lock does so under RCU.
+ */
+#include <linux/gfp.h>
+#include <linux/slab.h>
+#include <net/sock.h>
+
+#include "ctl.h"
+#include "pages.h"
+#include "wait.h"
+
+static struct speed_ctl *ctl_new(void)
+{
+	struct speed_ctl *ctl = kzalloc(sizeof(*ctl), GFP_KERNEL_ACCOUNT);
+	gfp_t gfp = GFP_KERNEL_ACCOUNT;
+
+	if (!ctl)
+		return NULL;
+	ctl->shared = true;
+	ctl->index[SPEED_ROLE_TX] = (void *)get_zeroed_page(gfp);
+	ctl->index[SPEED_ROLE_RX] = (void *)get_zeroed_page(gfp);
+	ctl->kern = (void *)get_zeroed_page(gfp);
+	if (ctl->index[SPEED_ROLE_TX] && ctl->index[SPEED_ROLE_RX] && ctl->kern)
+		return ctl;
+	speed_ctl_free(ctl);
+	return NULL;
+}
+
+/**
+ * speed_ctl_free() - free control pages that no one can find any more
+ * @ctl: the pages; lockless readers have gone
+ */
+void speed_ctl_free(struct speed_ctl *ctl)
+{
+	free_page((unsigned long)ctl->index[SPEED_ROLE_TX]);
+	free_page((unsigned long)ctl->index[SPEED_ROLE_RX]);
+	free_page((unsigned long)ctl->kern);
+	kfree(ctl);
+}
+
+static void ctl_free_rcu(struct rcu_head *rcu)
+{
+	speed_ctl_free(container_of(rcu, struct speed_ctl, rcu));
+}
+
+static bool ring_closed(const struct speed_ring *ring)
+{
+	return (READ_ONCE(speed_ring_writer(ring)->sk_shutdown) & SEND_SHUTDOWN) ||
+	       (READ_ONCE(speed_ring_reader(ring)->sk_shutdown) & RCV_SHUTDOWN);
+}
+
+/* Both locks are held, and no lease is in force: indices and flags move. */
+static void ctl_move(struct speed_ring *ring, struct speed_ctl *to)
+{
+	struct speed_ctl *from = speed_ring_ctl(ring);
+	int i;
+
+	for (i = 0; i < SPEED_ROLES; i++)
+		to->index[i]->index = ring->role[i].side.own;
+	to->kern->flags = from->kern->flags | SPEED_NEED_DATA | SPEED_NEED_SPACE;
+	to->kern->wake_free = from->kern->wake_free;
+	speed_ring_lives_in(ring, to);
+	/* A shutdown takes no lock: it flagged the new place, or we see it. */
+	smp_mb();
+	if (ring_closed(ring))
+		speed_ring_flag(ring, SPEED_CLOSED);
+	/* Who looked at the old place looks again. */
+	speed_wake_all(ring->pair);
+}
+
+/**
+ * speed_ctl_go_home() - a ring's indices leave their pages
+ * @ring: the ring; both roles' locks are held and no lease is in force
+ */
+void speed_ctl_go_home(struct speed_ring *ring)
+{
+	struct speed_ctl *ctl = speed_ring_ctl(ring);
+
+	if (!ctl->shared)
+		return;
+	ctl_move(ring, &ring->home);
+	call_rcu(&ctl->rcu, ctl_free_rcu);
+}
+
+/* Clear what the ring does not hold live; both roles' locks are held. */
+static void ring_clear_dead(struct speed_ring *ring)
+{
+	const struct speed_side *tx = &ring->role[SPEED_ROLE_TX].side;
+	u64 live = tx->own - ring->role[SPEED_ROLE_RX].side.own;
+
+	memset(ring->buf->addr + (tx->own & (ring->size - 1)), 0, ring->size - live);
+	ring->buf->dirty = ring->size;
+}
+
+/**
+ * speed_ctl_make_ready() - make a ring ready to be mapped
+ * @ring: the ring; both roles' locks are held
+ * @role: the role that is about to be leased
+ *
+ * A ring whose other role is leased is ready, and its dead bytes are not ours
+ * to touch.
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOBUFS.
+ */
+int speed_ctl_make_ready(struct speed_ring *ring, int role)
+{
+	struct speed_ctl *ctl;
+	int err;
+
+	if (ring->role[!role].epoch)
+		return 0;
+	err = speed_ring_need_buf(ring, speed_ring_writer(ring));
+	if (err)
+		return err;
+	if (!speed_ring_ctl(ring)->shared) {
+		ctl = ctl_new();
+		if (!ctl)
+			return -ENOBUFS;
+		ctl_move(ring, ctl);
+	}
+	ring_clear_dead(ring);
+	return 0;
+}

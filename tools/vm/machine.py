@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The virtual machine: QEMU's command line, and whether KVM works here."""
+import os
+import subprocess
+
+PROBE_SECONDS = 20
+PORTS = ("out", "err", "control")
+
+
+def accelerator(icount, kvm):
+    """Returns QEMU's options and the name of the way the guest's code is run."""
+    if icount:
+        return ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-cpu", "max"], "tcg icount"
+    if kvm:
+        return ["-accel", "kvm", "-cpu", "host"], "kvm"
+    return ["-accel", "tcg,thread=multi", "-cpu", "max"], "tcg"
+
+
+def boot(kernel_dir, initrd, cpus, mem, accel, append=""):
+    """The options every guest has; its kernel log goes to standard output."""
+    args = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-no-reboot",
+            "-display", "none", "-machine", "q35", "-smp", str(cpus), "-m", mem,
+            "-kernel", kernel_dir + "/kernel", "-initrd", initrd,
+            "-serial", "stdio"]
+    words = ["console=ttyS0", "panic=-1", "reboot=t,force", "loglevel=7",
+             "printk.devkmsg=on", "rcupdate.rcu_cpu_stall_timeout=60", "random.trust_cpu=on"]
+    if accel != "kvm":
+        # The host's own counter, or that of instructions: the same on all processors.
+        words.append("tsc=reliable")
+    if "icount" in accel:
+        # One instruction is a nanosecond, which the guest need not measure.
+        words.append("tsc_early_khz=1000000")
+    return args + ["-append", " ".join(words + [append])]
+
+
+def make_initrd(base, init, out):
+    """Appends /init to the kernel's initrd: the kernel unpacks one archive after another."""
+    with open(base, "rb") as file:
+        archive = file.read()
+    with open(init, "rb") as file:
+        entries = ((b"init\0", 0o100755, file.read()), (b"TRAILER!!!\0", 0, b""))
+    for name, mode, data in entries:
+        fields = (0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name), 0)
+        archive += b"\0" * (-len(archive) % 4)
+        archive += b"070701" + b"".join(b"%08X" % field for field in fields) + name
+        archive += b"\0" * (-len(archive) % 4) + data
+    with open(out, "wb") as file:
+        file.write(archive + b"\0" * (-len(archive) % 512))
+
+
+def devices(disk, run_dir, tree, ports):
+    """Disk (writes are thrown away), the two shared folders, three ports."""
+    args = ["-drive", "file=%s,if=virtio,format=raw,snapshot=on" % disk.replace(",", ",,"),
+            "-device", "virtio-serial-pci"]
+    for tag, path in (("speed.run", run_dir), ("speed.tree", tree)):
+        name = tag.replace(".", "-")
+        args += ["-fsdev", "local,id=%s,path=%s,security_model=none,multidevs=remap"
+                 % (name, path.replace(",", ",,")),
+                 "-device", "virtio-9p-pci,fsdev=%s,mount_tag=%s" % (name, tag)]
+    for number, (name, fd) in enumerate(zip(PORTS, ports), 1):
+        args += ["-chardev", "file,id=%s,path=/proc/self/fd/%d" % (name, fd),
+                 "-device", "virtserialport,nr=%d,chardev=%s,name=speed.%s" % (number, name, name)]
+    return args
+
+
+def kvm_works(cache, kernel_dir, initrd):
+    """Boots a kernel under KVM once for each host kernel and QEMU, and remembers."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return False
+    version = subprocess.run(["qemu-system-x86_64", "--version"], stdout=subprocess.PIPE,
+                             check=True, universal_newlines=True).stdout.splitlines()[0]
+    key = "%s | %s | " % (os.uname().release, version)
+    memory = cache + "/kvm-probe"
+    try:
+        with open(memory) as file:
+            said = file.read()
+        if said.startswith(key):
+            return said == key + "yes\n"
+    except OSError:
+        pass
+    options, name = accelerator(False, True)
+    try:
+        output = subprocess.run(boot(kernel_dir, initrd, 1, "512M", name, "speed.probe") + options,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL, timeout=PROBE_SECONDS,
+                                check=False).stdout
+    except subprocess.TimeoutExpired:
+        output = b""
+    works = b"speed-vm: probe" in output
+    with open("%s.%d" % (memory, os.getpid()), "w") as file:
+        file.write(key + ("yes\n" if works else "no\n"))
+    os.rename(file.name, memory)
+    return works
