@@ -132,7 +132,7 @@ int speed_addr_bind(struct sock *sk, const struct speed_addr *want)
 	if (!err) {
 		hlist_add_head(&addr->node, bucket(sn, addr));
 		speed_sk(sk)->bound = true;
-		smp_store_release(&speed_sk(sk)->addr, addr);
+		smp_store_release(&speed_sk(sk)->addr, addr);	/* speed_sk_addr() */
 	}
 	spin_unlock(&sn->bind_lock);
 	if (err)

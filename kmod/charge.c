@@ -40,9 +40,12 @@ static DEFINE_PER_CPU(int, memory_fw_alloc);
 
 /*
  * The socket layer's own limits never decide: ours do. sk_has_account() wants
- * the counters all the same, and with them come the control groups.
+ * the counters all the same, and with them come the control groups. The second
+ * limit, of memory pressure, which we have not, is passed at once, so that
+ * SO_RESERVE_MEM always fails: it would change sk_forward_alloc under a lock
+ * that is not ours.
  */
-static long sysctl_mem[3] = { LONG_MAX / 2, LONG_MAX / 2, LONG_MAX / 2 };
+static long sysctl_mem[3] = { LONG_MAX / 2, -1, LONG_MAX / 2 };
 static int sysctl_bufs[3] = { 4096, 1 << 18, 1 << 30 };
 
 struct proto speed_proto = {
@@ -159,6 +162,17 @@ static void uncharge_bounds(struct net *net, struct speed_user *user, size_t byt
 		atomic_long_sub(bytes, &speed_net(net)->mem);
 }
 
+/*
+ * As for received bytes: for bytes to send, the socket layer charges a control
+ * group beyond its limit and cuts the socket's send buffer instead.
+ */
+static bool schedule_bytes(struct sock *sk, size_t bytes)
+{
+	int more = (int)bytes - sk->sk_forward_alloc;
+
+	return more <= 0 || __sk_mem_schedule(sk, more, SK_MEM_RECV);
+}
+
 /**
  * speed_charge() - make a socket pay for memory
  * @sk: the socket, held for as long as the charge lasts
@@ -175,7 +189,7 @@ int speed_charge(struct sock *sk, size_t bytes)
 	if (err)
 		return err;
 	mutex_lock(&ss->charge_lock);
-	if (sk_wmem_schedule(sk, bytes))
+	if (schedule_bytes(sk, bytes))
 		sk_mem_charge(sk, bytes);
 	else
 		err = -ENOBUFS;

@@ -10,7 +10,7 @@
 #include "family.h"
 #include "lease.h"
 #include "map.h"
-#include "pair.h"
+#include "ring.h"
 #include "trace.h"
 
 /* Both ends may come at once, each with its own bits; no peer is locked. */
@@ -52,10 +52,11 @@ static void shut_pair(struct speed_pair *pair, int end, int how)
 	if (how & RCV_SHUTDOWN)
 		end_lease(pair, end, SPEED_ROLE_RX);
 	shut(pair->sk[!end], mirror(how));
-	if (how & SEND_SHUTDOWN)
-		speed_ring_flag(&pair->ring[end], SPEED_CLOSED);
+	/* A mapped peer that has seen the end of what we sent cannot send. */
 	if (how & RCV_SHUTDOWN)
 		speed_ring_flag(&pair->ring[!end], SPEED_CLOSED);
+	if (how & SEND_SHUTDOWN)
+		speed_ring_flag(&pair->ring[end], SPEED_CLOSED);
 	tell_peer(pair->sk[!end], mirror(how));
 }
 

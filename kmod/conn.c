@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections. There is no handshake: connect() makes the other endpoint, joins
+ * Connecting. There is no handshake: connect() makes the other endpoint, joins
  * the two and puts it into the listener's queue; accept() takes it out.
  *
  * The connecting socket is locked (lock_sock), the listener is not: its
  * queue_lock covers its queue and its leaving the listening state, so that
  * nothing is put into the queue of a socket that goes.
  */
-#include <linux/cred.h>
 #include <linux/sched/signal.h>
 #include <net/sock.h>
 
@@ -15,68 +14,8 @@
 #include "conn.h"
 #include "family.h"
 #include "pair.h"
+#include "peercred.h"
 #include "trace.h"
-
-static void set_peercred(struct sock *sk, struct pid *pid, const struct cred *cred)
-{
-	const struct cred *old_cred;
-	struct pid *old_pid;
-
-	spin_lock(&sk->sk_peer_lock);
-	old_pid = sk->sk_peer_pid;
-	old_cred = sk->sk_peer_cred;
-	sk->sk_peer_pid = get_pid(pid);
-	sk->sk_peer_cred = get_cred(cred);
-	spin_unlock(&sk->sk_peer_lock);
-	put_pid(old_pid);
-	put_cred(old_cred);
-}
-
-static void init_peercred(struct sock *sk)
-{
-	set_peercred(sk, task_tgid(current), current_cred());
-}
-
-/* A listener's credentials are those of who called listen(). */
-static void copy_peercred(struct sock *sk, struct sock *listener)
-{
-	const struct cred *cred;
-	struct pid *pid;
-
-	spin_lock(&listener->sk_peer_lock);
-	pid = get_pid(listener->sk_peer_pid);
-	cred = get_cred(listener->sk_peer_cred);
-	spin_unlock(&listener->sk_peer_lock);
-	set_peercred(sk, pid, cred);
-	put_pid(pid);
-	put_cred(cred);
-}
-
-/**
- * speed_listen() - listen() on a bound socket
- * @sock: the socket
- * @backlog: connections that may wait for accept(), and one more
- *
- * Return: 0 or -EINVAL.
- */
-int speed_listen(struct socket *sock, int backlog)
-{
-	struct sock *sk = sock->sk;
-	int err = -EINVAL;
-
-	lock_sock(sk);
-	if (!speed_sk(sk)->addr ||
-	    (sk->sk_state != TCP_CLOSE && sk->sk_state != TCP_LISTEN))
-		goto unlock;
-	init_peercred(sk);
-	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
-	WRITE_ONCE(sk->sk_state, TCP_LISTEN);
-	wake_up_interruptible_all(&speed_sk(sk)->room);
-	err = 0;
-unlock:
-	release_sock(sk);
-	return err;
-}
 
 static bool queue_full(const struct sock *listener)
 {
@@ -103,7 +42,7 @@ static void join(struct speed_pair *pair)
 
 		speed_sk(sk)->end = end;
 		WRITE_ONCE(sk->sk_state, TCP_ESTABLISHED);
-		smp_store_release(&speed_sk(sk)->pair, pair);
+		smp_store_release(&speed_sk(sk)->pair, pair);	/* speed_sk_pair() */
 	}
 }
 
@@ -135,7 +74,7 @@ static void inherit(struct sock *child, struct sock *listener)
 {
 	const int locks = SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
 
-	init_peercred(child);
+	speed_peercred_init(child);
 	speed_sk(child)->addr = speed_addr_get(speed_sk(listener)->addr);
 	child->sk_userlocks |= listener->sk_userlocks & locks;
 	WRITE_ONCE(child->sk_sndbuf, READ_ONCE(listener->sk_sndbuf));
@@ -162,9 +101,9 @@ static int connect_once(struct sock *sk, struct sock *listener)
 	err = enqueue(sk, listener, child, pair);
 	if (err)
 		goto discard;
-	copy_peercred(sk, listener);
+	speed_peercred_copy(sk, listener);
 	trace_speed_connect(pair->id, speed_sk(listener)->addr->number);
-	READ_ONCE(listener->sk_data_ready)(listener);
+	listener->sk_data_ready(listener);
 	return 0;
 discard:
 	pair_discard(pair);
@@ -259,107 +198,10 @@ int speed_socketpair(struct socket *a, struct socket *b)
 
 	if (!pair)
 		return -ENOMEM;
-	init_peercred(a->sk);
-	init_peercred(b->sk);
+	speed_peercred_init(a->sk);
+	speed_peercred_init(b->sk);
 	join(pair);
 	a->state = SS_CONNECTED;
 	b->state = SS_CONNECTED;
 	return 0;
-}
-
-static struct sock *dequeue(struct sock *listener)
-{
-	struct speed_sock *ls = speed_sk(listener);
-	struct speed_sock *child;
-
-	spin_lock(&ls->queue_lock);
-	child = list_first_entry_or_null(&ls->queue, struct speed_sock, queue_node);
-	if (child) {
-		list_del_init(&child->queue_node);
-		WRITE_ONCE(ls->queued, ls->queued - 1);
-	}
-	spin_unlock(&ls->queue_lock);
-	return child ? &child->sk : NULL;
-}
-
-/* Return: the first of the queue, or an error. */
-static struct sock *wait_for_child(struct sock *sk, long timeo)
-{
-	struct sock *child;
-	DEFINE_WAIT(wait);
-	int err = 0;
-
-	for (;;) {
-		prepare_to_wait_exclusive(sk_sleep(sk), &wait, TASK_INTERRUPTIBLE);
-		child = dequeue(sk);
-		if (child)
-			break;
-		if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
-			err = -EINVAL;
-		else if (!timeo)
-			err = -EAGAIN;
-		else if (signal_pending(current))
-			err = sock_intr_errno(timeo);
-		if (err)
-			break;
-		timeo = schedule_timeout(timeo);
-	}
-	finish_wait(sk_sleep(sk), &wait);
-	return child ?: ERR_PTR(err);
-}
-
-/**
- * speed_accept_from() - accept()
- * @sock: the listener
- * @newsock: gets the accepted endpoint
- * @nowait: whether an empty queue is -EAGAIN at once
- *
- * Return: 0 or the error.
- */
-int speed_accept_from(struct socket *sock, struct socket *newsock, bool nowait)
-{
-	struct sock *sk = sock->sk, *child;
-
-	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
-		return -EINVAL;
-	child = dequeue(sk);
-	if (!child)
-		child = wait_for_child(sk, sock_rcvtimeo(sk, nowait));
-	if (IS_ERR(child))
-		return PTR_ERR(child);
-	if (wq_has_sleeper(&speed_sk(sk)->room))
-		wake_up_interruptible(&speed_sk(sk)->room);
-	sock_graft(child, newsock);
-	newsock->state = SS_CONNECTED;
-	trace_speed_accept(speed_sk(child)->pair->id, speed_sk(child)->addr->number);
-	return 0;
-}
-
-/**
- * speed_queue_empty() - would accept() find nobody?
- * @sk: a listener
- *
- * Return: whether the queue is empty.
- */
-bool speed_queue_empty(struct sock *sk)
-{
-	return !READ_ONCE(speed_sk(sk)->queued);
-}
-
-/**
- * speed_queue_purge() - a listener goes: reset whom nobody accepted
- * @sk: the listener
- *
- * Context: may sleep.
- */
-void speed_queue_purge(struct sock *sk)
-{
-	struct sock *child;
-
-	spin_lock(&speed_sk(sk)->queue_lock);
-	WRITE_ONCE(sk->sk_state, TCP_CLOSE);
-	spin_unlock(&speed_sk(sk)->queue_lock);
-	wake_up_interruptible_all(&speed_sk(sk)->room);
-	while ((child = dequeue(sk)))
-		speed_sock_close(child, true);
 }

@@ -11,6 +11,7 @@
 
 #include "ctl.h"
 #include "pages.h"
+#include "ring.h"
 #include "wait.h"
 
 static struct speed_ctl *ctl_new(void)
@@ -105,7 +106,7 @@ static void ring_clear_dead(struct speed_ring *ring)
  * to touch.
  *
  * Context: may sleep.
- * Return: 0 or -ENOBUFS.
+ * Return: 0, -ENOBUFS, or -EPIPE where the connection broke.
  */
 int speed_ctl_make_ready(struct speed_ring *ring, int role)
 {
@@ -114,6 +115,8 @@ int speed_ctl_make_ready(struct speed_ring *ring, int role)
 
 	if (ring->role[!role].epoch)
 		return 0;
+	if (!speed_ring_check(ring))
+		return -EPIPE;
 	err = speed_ring_need_buf(ring, speed_ring_writer(ring));
 	if (err)
 		return err;

@@ -7,6 +7,7 @@
 #include <linux/poll.h>
 #include <net/sock.h>
 
+#include "accept.h"
 #include "addr.h"
 #include "charge.h"
 #include "close.h"
@@ -14,12 +15,11 @@
 #include "conn.h"
 #include "family.h"
 #include "map.h"
+#include "msg.h"
 #include "net.h"
 #include "poll.h"
-#include "rx.h"
 #include "sockopt.h"
 #include "splice.h"
-#include "tx.h"
 
 int speed_family = SPEED_FAMILY_DEFAULT;
 module_param_named(family, speed_family, int, 0444);
@@ -27,6 +27,7 @@ MODULE_PARM_DESC(family, "address family number to use (default 18)");
 
 static void sock_destruct(struct sock *sk)
 {
+	sk_mem_reclaim_final(sk);
 	speed_addr_put(speed_sk(sk)->addr);
 	speed_user_put(speed_sk(sk)->user);
 	mutex_destroy(&speed_sk(sk)->charge_lock);
@@ -152,7 +153,7 @@ static int op_getname(struct socket *sock, struct sockaddr *addr, int peer)
 		return -ENOTCONN;
 	if (peer)
 		sk = pair->sk[!speed_sk(sk)->end];
-	return speed_addr_tell(smp_load_acquire(&speed_sk(sk)->addr), addr);
+	return speed_addr_tell(speed_sk_addr(sk), addr);
 }
 
 static int op_shutdown(struct socket *sock, int how)
@@ -162,103 +163,9 @@ static int op_shutdown(struct socket *sock, int how)
 	return speed_shutdown_how(sock->sk, how + 1);
 }
 
-/* Descriptors cannot travel in a ring. Anything else is not known here. */
-static int refuse_cmsg(struct msghdr *msg)
-{
-	struct cmsghdr *cmsg;
-
-	for_each_cmsghdr(cmsg, msg) {
-		if (!CMSG_OK(msg, cmsg))
-			return -EINVAL;
-		if (cmsg->cmsg_level != SOL_SOCKET)
-			continue;
-		return cmsg->cmsg_type == SCM_RIGHTS ? -EOPNOTSUPP : -EINVAL;
-	}
-	return 0;
-}
-
-/* sendto() with an address on a fresh socket connects it first. */
-static int implied_connect(struct socket *sock, struct msghdr *msg)
-{
-	if (speed_sk_pair(sock->sk))
-		return sock->type == SOCK_STREAM ? -EISCONN : 0;
-	return speed_connect_to(sock, msg->msg_name, msg->msg_namelen,
-				msg->msg_flags & MSG_DONTWAIT);
-}
-
-static int before_send(struct socket *sock, struct msghdr *msg)
-{
-	int err = 0;
-
-	if (msg->msg_controllen)
-		err = refuse_cmsg(msg);
-	if (!err && (msg->msg_flags & MSG_OOB))
-		err = -EOPNOTSUPP;
-	if (!err && msg->msg_namelen)
-		err = implied_connect(sock, msg);
-	if (!err && !speed_sk_pair(sock->sk))
-		err = -ENOTCONN;
-	return err;
-}
-
-static int op_stream_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
-{
-	ssize_t n = before_send(sock, msg);
-
-	if (unlikely(n))
-		return n;
-	n = speed_tx_stream(sock->sk, msg, min_t(size_t, len, INT_MAX));
-	if (unlikely(n == -EPIPE) && !(msg->msg_flags & MSG_NOSIGNAL))
-		send_sig(SIGPIPE, current, 0);
-	return n;
-}
-
-static int op_record_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
-{
-	int err = before_send(sock, msg) ?: sock_error(sock->sk);
-
-	return err ?: speed_tx_record(sock->sk, msg, len);
-}
-
-static void tell_source(struct sock *sk, struct msghdr *msg)
-{
-	struct speed_addr *addr;
-
-	if (!msg->msg_name)
-		return;
-	addr = smp_load_acquire(&speed_sk(speed_sk(sk)->pair->sk[!speed_sk(sk)->end])->addr);
-	msg->msg_namelen = addr ? speed_addr_tell(addr, msg->msg_name) : 0;
-}
-
-static int op_stream_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
-{
-	ssize_t n;
-
-	if (!speed_sk_pair(sock->sk))
-		return -EINVAL;
-	if (flags & MSG_OOB)
-		return -EOPNOTSUPP;
-	n = speed_rx_stream(sock->sk, &msg->msg_iter, min_t(size_t, len, INT_MAX), flags);
-	if (n > 0)
-		tell_source(sock->sk, msg);
-	return n;
-}
-
-static int op_record_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
-{
-	ssize_t n;
-
-	if (!speed_sk_pair(sock->sk))
-		return -ENOTCONN;
-	if (flags & MSG_OOB)
-		return -EOPNOTSUPP;
-	n = speed_rx_record(sock->sk, msg, len, flags);
-	if (n >= 0)
-		tell_source(sock->sk, msg);
-	return n;
-}
-
+/* Nobody asks for this family, which may not be the one in use. */
 #define COMMON_OPS				\
+	.family		= SPEED_FAMILY_DEFAULT,	\
 	.owner		= THIS_MODULE,		\
 	.release	= op_release,		\
 	.bind		= op_bind,		\
@@ -268,6 +175,7 @@ static int op_record_recvmsg(struct socket *sock, struct msghdr *msg, size_t len
 	.getname	= op_getname,		\
 	.poll		= speed_poll,		\
 	.ioctl		= speed_ioctl,		\
+	SPEED_COMPAT_IOCTL(speed_compat_ioctl)	\
 	.listen		= speed_listen,		\
 	.shutdown	= op_shutdown,		\
 	.setsockopt	= speed_setsockopt,	\
@@ -278,17 +186,16 @@ static int op_record_recvmsg(struct socket *sock, struct msghdr *msg, size_t len
 	.set_rcvlowat	= speed_set_rcvlowat,	\
 	SPEED_COMPAT_PROTO_OPS
 
-/* The family's number is a parameter: filled in before it is registered. */
-static struct proto_ops stream_ops __ro_after_init = {
+static const struct proto_ops stream_ops = {
 	COMMON_OPS
-	.sendmsg	= op_stream_sendmsg,
-	.recvmsg	= op_stream_recvmsg,
+	.sendmsg	= speed_stream_sendmsg,
+	.recvmsg	= speed_stream_recvmsg,
 };
 
-static struct proto_ops record_ops __ro_after_init = {
+static const struct proto_ops record_ops = {
 	COMMON_OPS
-	.sendmsg	= op_record_sendmsg,
-	.recvmsg	= op_record_recvmsg,
+	.sendmsg	= speed_record_sendmsg,
+	.recvmsg	= speed_record_recvmsg,
 };
 
 static int family_create(struct net *net, struct socket *sock, int protocol, int kern)
@@ -312,8 +219,6 @@ int __init speed_family_init(void)
 	int err;
 
 	the_family.family = speed_family;
-	stream_ops.family = speed_family;
-	record_ops.family = speed_family;
 	err = proto_register(&speed_proto, 1);
 	if (err)
 		return err;

@@ -34,8 +34,8 @@ struct speed_sock {
 	bool bound;
 	struct speed_addr *addr;
 	struct speed_user *user;
-	struct mutex charge_lock;
-	spinlock_t queue_lock;
+	struct mutex charge_lock;	/* sk_forward_alloc */
+	spinlock_t queue_lock;		/* queue, queued */
 	struct list_head queue;
 	u32 queued;
 	struct list_head queue_node;
@@ -48,13 +48,18 @@ static inline struct speed_sock *speed_sk(const struct sock *sk)
 	return (struct speed_sock *)sk;
 }
 
-/*
- * The pair, for an operation on an open socket. Acquire, to match its
- * publication by connect(): whoever sees the pointer sees the pair.
- */
+/* The pair, for an operation on an open socket. */
 static inline struct speed_pair *speed_sk_pair(const struct sock *sk)
 {
+	/* Matches join(): whoever sees the pointer sees the pair. */
 	return smp_load_acquire(&speed_sk(sk)->pair);
+}
+
+/* The bound address, or NULL. */
+static inline struct speed_addr *speed_sk_addr(const struct sock *sk)
+{
+	/* Matches speed_addr_bind(): whoever sees the pointer sees the address. */
+	return smp_load_acquire(&speed_sk(sk)->addr);
 }
 
 extern int speed_family;

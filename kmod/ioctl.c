@@ -3,6 +3,7 @@
  * ioctls: how much is there, and the slow path of mapped roles, which wakes the
  * peer and waits while the caller keeps its lease.
  */
+#include <linux/compat.h>
 #include <linux/file.h>
 #include <linux/sockios.h>
 #include <linux/uaccess.h>
@@ -11,7 +12,7 @@
 #include <asm/ioctls.h>
 
 #include "family.h"
-#include "pair.h"
+#include "ring.h"
 #include "rx.h"
 #include "sockopt.h"
 #include "wait.h"
@@ -150,3 +151,20 @@ int speed_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 		return -ENOIOCTLCMD;
 	}
 }
+
+#ifdef CONFIG_COMPAT
+/**
+ * speed_compat_ioctl() - ioctl() of a 32-bit program
+ * @sock: the socket
+ * @cmd: what
+ * @arg: its argument, a pointer but for SPEED_IOC_WAKE
+ *
+ * Return: as speed_ioctl().
+ */
+int speed_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
+{
+	if (cmd != SPEED_IOC_WAKE)
+		arg = (unsigned long)compat_ptr(arg);
+	return speed_ioctl(sock, cmd, arg);
+}
+#endif

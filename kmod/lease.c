@@ -32,7 +32,7 @@
 #define LEASE_PAID	(256u << 10)
 #define LEASE_LASTED	(HZ / 4)
 #define LEASE_RETRY_MIN	8
-#define LEASE_RETRY_MAX	(1u << 16)
+#define LEASE_RETRY_MAX	BIT(16)
 
 static void role_backoff(struct speed_role *role)
 {
@@ -71,6 +71,7 @@ void speed_lease_end(struct speed_ring *ring, int role)
 	theirs = smp_load_acquire(&side->theirs->index);	/* B, D */
 	if (speed_ring_sane(role == SPEED_ROLE_TX ? mine : theirs,
 			    role == SPEED_ROLE_TX ? theirs : mine, ring->size) &&
+	    (s64)(mine - r->granted) >= 0 &&
 	    !(ring->pair->type == SOCK_SEQPACKET && mine % 8)) {
 		side->own = mine;
 		side->other = theirs;
@@ -245,7 +246,7 @@ static int settle_locked(const struct speed_role *r, const struct speed_holder *
 int speed_lease_settle(struct speed_pair *pair, int end, struct speed_settle *settle)
 {
 	struct speed_role *r = &speed_pair_ring(pair, end, settle->role)->role[settle->role];
-	struct speed_map *map = smp_load_acquire(&pair->map[end]);
+	struct speed_map *map = speed_pair_map(pair, end);
 	struct speed_holder *holder;
 	int err;
 

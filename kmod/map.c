@@ -29,10 +29,10 @@
 #include "pages.h"
 #include "wait.h"
 
-#define MAP_BASE		(1ULL << 40)
+#define MAP_BASE		BIT_ULL(40)
 #define MAP_REGION_SHIFT	32
 #define MAP_REGION_BITS		2
-#define MAP_ROLE_BYTES		(1ULL << (MAP_REGION_SHIFT + MAP_REGION_BITS))
+#define MAP_ROLE_BYTES		BIT_ULL(MAP_REGION_SHIFT + MAP_REGION_BITS)
 
 static struct page *zero_page;
 
@@ -253,7 +253,7 @@ int speed_map_mmap(struct file *file, struct socket *sock, struct vm_area_struct
 
 	if (!pair || !place_of((u64)vma->vm_pgoff << PAGE_SHIFT, &place))
 		return -EINVAL;
-	map = smp_load_acquire(&pair->map[speed_sk(sock->sk)->end]);
+	map = speed_pair_map(pair, speed_sk(sock->sk)->end);
 	holder = map ? speed_holder_of(map, &map_role(map, place.role)->holder) : NULL;
 	if (!holder)
 		return -EPERM;

@@ -51,7 +51,7 @@ struct speed_map {
 	struct speed_pair *pair;
 	u8 end;
 	struct page *scratch;
-	spinlock_t lock;
+	spinlock_t lock;	/* holders */
 	struct list_head holders;
 };
 

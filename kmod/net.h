@@ -28,10 +28,10 @@
  * @table: their table
  */
 struct speed_net {
-	spinlock_t bind_lock;
+	spinlock_t bind_lock;	/* binds, next_auto */
 	struct hlist_head binds[1 << SPEED_BIND_BITS];
 	u32 next_auto;
-	spinlock_t socks_lock;
+	spinlock_t socks_lock;	/* socks */
 	struct hlist_head socks;
 	unsigned long ring_bytes;
 	unsigned int spin_us;

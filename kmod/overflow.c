@@ -17,6 +17,7 @@
 
 #include "charge.h"
 #include "overflow.h"
+#include "ring.h"
 
 static u32 chunk_weight(const struct speed_chunk *chunk)
 {

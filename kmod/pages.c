@@ -21,7 +21,7 @@
 #include "pages.h"
 
 #define SPEED_POOL_MAX		(32UL << 20)
-#define SPEED_POOL_BUF_MAX	(1UL << 20)	/* larger ones are not kept */
+#define SPEED_POOL_BUF_MAX	BIT(20)	/* larger ones are not kept */
 #define SPEED_POOL_CLASSES	32
 
 static DEFINE_SPINLOCK(pool_lock);

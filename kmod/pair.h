@@ -70,7 +70,7 @@ struct speed_ctl {
  * @retry: operations after which a lease is granted again
  */
 struct speed_role {
-	struct mutex lock;
+	struct mutex lock;	/* the role */
 	struct speed_side side;
 	u64 epoch;
 	struct speed_holder *holder;
@@ -107,7 +107,7 @@ struct speed_ring {
 	struct speed_kern home_kern;
 	u64 size;
 	struct speed_buf *buf;
-	spinlock_t overflow_lock;
+	spinlock_t overflow_lock;	/* overflow */
 	struct list_head overflow;
 	u64 overflow_bytes;
 	unsigned long used;
@@ -144,6 +144,12 @@ struct speed_pair {
 	struct sock *sk[2];
 	struct speed_ring ring[2];
 };
+
+static inline struct speed_map *speed_pair_map(const struct speed_pair *pair, int end)
+{
+	/* Matches need_map(): whoever sees the pointer sees the mapping file. */
+	return smp_load_acquire(&pair->map[end]);
+}
 
 static inline struct sock *speed_ring_reader(const struct speed_ring *ring)
 {
@@ -195,50 +201,6 @@ void speed_pair_get(struct speed_pair *pair);
 bool speed_pair_tryget(struct speed_pair *pair);
 void speed_pair_put(struct speed_pair *pair);
 void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring);
-void speed_ring_lives_in(struct speed_ring *ring, struct speed_ctl *ctl);
-void speed_ring_drop_buf(struct speed_ring *ring);
-int speed_ring_need_buf(struct speed_ring *ring, struct sock *sk);
-u64 speed_ring_live_shared(struct speed_ring *ring);
-u32 speed_ring_flags_shared(struct speed_ring *ring);
-u64 speed_ring_limit(struct speed_ring *ring);
-u64 speed_ring_room(struct speed_ring *ring);
-void speed_ring_flag(struct speed_ring *ring, u32 flag);
-void speed_ring_unflag(struct speed_ring *ring, u32 flag);
-/*
- * Most rings are never mapped, and where their indices live then goes with the
- * pair alone: no RCU is needed to look at them. If they move meanwhile, this
- * look came before, and who moved them makes all waiters look again.
- */
-static inline bool speed_ring_at_home(const struct speed_ring *ring)
-{
-	return rcu_access_pointer(ring->ctl) == &ring->home;
-}
-
-/**
- * speed_ring_live() - bytes in the ring, as its indices say now
- * @ring: the ring
- *
- * Context: any; no lock needed.
- * Return: head - tail; more than the ring's size where an index is a lie.
- */
-static inline u64 speed_ring_live(struct speed_ring *ring)
-{
-	u64 tail;
-
-	if (!speed_ring_at_home(ring))
-		return speed_ring_live_shared(ring);
-	/* Tail first: it never passes head, so that the two make a ring. */
-	tail = smp_load_acquire(&ring->home_index[SPEED_ROLE_RX].index);
-	return smp_load_acquire(&ring->home_index[SPEED_ROLE_TX].index) - tail;
-}
-
-static inline u32 speed_ring_flags(struct speed_ring *ring)
-{
-	if (!speed_ring_at_home(ring))
-		return speed_ring_flags_shared(ring);
-	return READ_ONCE(ring->home_kern.flags);
-}
-
 int speed_pair_init(void);
 void speed_pair_exit(void);
 

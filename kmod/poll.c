@@ -10,10 +10,10 @@
  */
 #include <net/sock.h>
 
-#include "conn.h"
+#include "accept.h"
 #include "family.h"
-#include "pair.h"
 #include "poll.h"
+#include "ring.h"
 #include "wait.h"
 
 #define POLL_READABLE	(EPOLLIN | EPOLLRDNORM)
@@ -89,7 +89,7 @@ __poll_t speed_poll(struct file *file, struct socket *sock, poll_table *wait)
 	if (!pair)
 		return mask | POLL_WRITABLE | EPOLLHUP;
 	end = speed_sk(sk)->end;
-	if (!poll_does_not_wait(wait)) {
+	if (wait && wait->_qproc) {
 		speed_need_data(&pair->ring[!end]);
 		speed_need_space(&pair->ring[end]);
 	}

@@ -22,8 +22,8 @@
 #include "addr.h"
 #include "family.h"
 #include "net.h"
-#include "pair.h"
 #include "proc.h"
+#include "ring.h"
 #include "stats.h"
 
 static struct speed_net *seq_speed(struct seq_file *seq)
@@ -51,7 +51,7 @@ static void seq_stop(struct seq_file *seq, void *v)
 
 static void show_addr(struct seq_file *seq, const struct sock *sk)
 {
-	const struct speed_addr *addr = sk ? smp_load_acquire(&speed_sk(sk)->addr) : NULL;
+	const struct speed_addr *addr = sk ? speed_sk_addr(sk) : NULL;
 	char name[SPEED_NAME_MAX + 1] = {};
 
 	if (!addr) {
@@ -112,6 +112,7 @@ static bool has_waiters(const struct sock *sk)
 
 	rcu_read_lock();
 	wq = rcu_dereference(sk->sk_wq);
+	/* Only to be shown: no barrier. */
 	yes = wq && waitqueue_active(&wq->wait);
 	rcu_read_unlock();
 	return yes;
@@ -121,9 +122,9 @@ static void show_sock(struct seq_file *seq, struct sock *sk)
 {
 	struct speed_pair *pair = speed_sk_pair(sk);
 
-	seq_printf(seq, "%s %s %lu %u %llu",
+	seq_printf(seq, "%s %s %llu %u %llu",
 		   sk->sk_type == SOCK_STREAM ? "stream" : "seqpacket",
-		   state_name(sk, pair), sock_i_ino(sk),
+		   state_name(sk, pair), (u64)sock_i_ino(sk),
 		   from_kuid_munged(seq_user_ns(seq), READ_ONCE(sk->sk_uid)), pair ? pair->id : 0);
 	show_addr(seq, sk);
 	show_addr(seq, pair ? pair->sk[!speed_sk(sk)->end] : NULL);

@@ -14,8 +14,8 @@
 #include "ctl.h"
 #include "lease.h"
 #include "map.h"
-#include "pair.h"
 #include "reap.h"
+#include "ring.h"
 
 #define REAP_PERIOD	HZ
 #define REAP_IDLE	HZ
@@ -79,7 +79,8 @@ static void ring_strip(struct speed_ring *ring)
 	struct speed_role *rx = &ring->role[SPEED_ROLE_RX];
 
 	end_stray_leases(ring);
-	if (!ring->buf || tx->epoch || rx->epoch || !ring_idle(ring))
+	if (!ring->buf || tx->epoch || rx->epoch || !ring_idle(ring) || ring->pair->broken ||
+	    !speed_ring_check(ring))
 		return;
 	speed_ctl_go_home(ring);
 	speed_ring_drop_buf(ring);

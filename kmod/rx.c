@@ -12,64 +12,10 @@
 #include "lease.h"
 #include "overflow.h"
 #include "pages.h"
-#include "pair.h"
+#include "ring.h"
 #include "rx.h"
 #include "tx.h"
 #include "wait.h"
-
-/**
- * speed_rx_ready() - bytes that the consumer can take from the ring
- * @ring: the ring; its consumer's lock is held, no lease in force
- * @want: bytes worth a look at the producer's index
- *
- * Return: bytes, zero after the connection broke, or -ECONNRESET if it breaks
- * now.
- */
-s64 speed_rx_ready(struct speed_ring *ring, u64 want)
-{
-	struct speed_side *side = &ring->role[SPEED_ROLE_RX].side;
-	s64 ready;
-
-	if (unlikely(READ_ONCE(ring->pair->broken)))
-		return 0;
-	ready = speed_cons_ready(side, want);
-	if (unlikely(ready < 0)) {
-		speed_pair_break(ring->pair, ring);
-		return sock_error(speed_ring_reader(ring)) ?: -ECONNRESET;
-	}
-	if (ready)
-		side->data = ring->buf->addr;
-	return ready;
-}
-
-/**
- * speed_rx_release() - the consumer is done with bytes of the ring
- * @ring: the ring; its consumer's lock is held
- * @bytes: how many
- */
-void speed_rx_release(struct speed_ring *ring, u64 bytes)
-{
-	speed_ring_publish(&ring->role[SPEED_ROLE_RX].side, bytes);
-	speed_wake_space(ring);
-}
-
-/**
- * speed_rx_hopeless() - is there nothing to be had at once?
- * @ring: the ring
- * @timeo: the caller's patience
- *
- * Asked before a lease is ended for nothing. A poller that relies on the flag
- * has it set.
- *
- * Return: whether -EAGAIN is the answer.
- */
-bool speed_rx_hopeless(struct speed_ring *ring, long timeo)
-{
-	if (timeo || !READ_ONCE(ring->role[SPEED_ROLE_RX].epoch))
-		return false;
-	speed_need_data(ring);
-	return !speed_data_ready(ring, 1);
-}
 
 /* What one pass over ring and overflow works with. */
 struct take {
@@ -91,12 +37,17 @@ static bool take_run(struct take *t, const unsigned char *from, size_t n)
 	return true;
 }
 
-static int take_ring_peeking(struct take *t, s64 ready)
+static int peek_ring(struct take *t)
 {
 	const struct speed_side *side = &t->ring->role[SPEED_ROLE_RX].side;
-	size_t skip = min_t(u64, t->skip, ready);
-	size_t n = min_t(u64, t->len, ready - skip);
+	/* A fresh look: the list goes on where the ring ends now. */
+	s64 ready = speed_rx_ready(t->ring, t->ring->size);
+	size_t skip, n;
 
+	if (ready <= 0)
+		return ready;
+	skip = min_t(u64, t->skip, ready);
+	n = min_t(u64, t->len, ready - skip);
 	t->skip -= skip;
 	return n && !take_run(t, speed_ring_span(side, skip), n) ? -EFAULT : 0;
 }
@@ -111,8 +62,6 @@ static int take_ring(struct take *t)
 		ready = speed_rx_ready(t->ring, min_t(u64, t->len, SPEED_PIECE));
 		if (ready <= 0)
 			return ready;
-		if (t->peek)
-			return take_ring_peeking(t, ready);
 		n = min3((u64)t->len, (u64)ready, (u64)SPEED_PIECE);
 		if (n && !take_run(t, speed_ring_span(side, 0), n))
 			return -EFAULT;
@@ -137,37 +86,48 @@ static int take_chunk(struct take *t, struct speed_chunk *chunk)
 	return 0;
 }
 
-static int take_overflow(struct take *t)
+static int peek_overflow(struct take *t)
 {
 	struct speed_chunk *chunk = speed_overflow_first(t->ring);
 	int err = 0;
 
-	while (!err && chunk && t->len) {
+	for (; !err && chunk && t->len; chunk = speed_overflow_next(t->ring, chunk))
 		err = take_chunk(t, chunk);
-		chunk = t->peek ? speed_overflow_next(t->ring, chunk)
-				: speed_overflow_first(t->ring);
-	}
 	return err;
 }
 
-/*
- * The consumer's lock is held. The list is looked at only when the ring, looked
- * at after it was seen not to be empty, is drained: until then its bytes come
- * first.
- */
-static ssize_t take(struct take *t)
+/* One round through ring and list. Return: 1 if another may find more, 0, or the error. */
+static int take_round(struct take *t)
 {
+	bool more = READ_ONCE(t->ring->overflow_bytes);
+	struct speed_chunk *chunk;
 	int err;
 
+	/*
+	 * While the list is not empty the ring's head stands still: look at the
+	 * ring after the list, and again after each chunk, since an empty list
+	 * reopens the ring.
+	 */
+	smp_rmb();
+	err = t->peek ? peek_ring(t) : take_ring(t);
+	if (err || !t->len || !more)
+		return err;
+	if (t->peek)
+		return peek_overflow(t);
+	chunk = speed_overflow_first(t->ring);
+	return chunk ? take_chunk(t, chunk) ?: 1 : 0;
+}
+
+/* The consumer's lock is held. */
+static ssize_t take(struct take *t)
+{
+	int again;
+
 	speed_role_enter(t->ring, SPEED_ROLE_RX);
-	err = take_ring(t);
-	if (!err && t->len && READ_ONCE(t->ring->overflow_bytes)) {
-		smp_rmb();
-		err = t->peek ? 0 : take_ring(t);
-		if (!err)
-			err = take_overflow(t);
-	}
-	return t->done ?: err;
+	do {
+		again = take_round(t);
+	} while (again > 0 && t->len);
+	return t->done ?: min(again, 0);
 }
 
 static ssize_t take_locked(struct sock *sk, struct speed_ring *ring, struct take *t, long timeo)
@@ -185,24 +145,21 @@ static ssize_t take_locked(struct sock *sk, struct speed_ring *ring, struct take
 }
 
 /*
- * Nothing more is there now: the end, an error, or a reason to sleep?
+ * Nothing is there beyond @skip: the end, an error, or a reason to sleep?
  * Return: 1 to look again, 0 at the end, or the error.
  */
-static int pause_or_end(struct sock *sk, struct speed_ring *ring, u64 want, long *timeo)
+static int pause_or_end(struct sock *sk, struct speed_ring *ring, u64 skip, long *timeo)
 {
 	int err = sock_error(sk);
 
 	if (err)
 		return err;
 	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) {
-		/* Bytes that came before the end count before it. */
-		smp_rmb();
+		smp_rmb();	/* bytes that came before the end count before it */
 		return !READ_ONCE(ring->pair->broken) &&
-		       (speed_ring_live(ring) || READ_ONCE(ring->overflow_bytes));
+		       speed_ring_live(ring) + READ_ONCE(ring->overflow_bytes) > skip;
 	}
-	if (!*timeo)
-		return -EAGAIN;
-	return speed_wait_data(ring, want, timeo) ?: 1;
+	return speed_rx_pause(ring, skip + 1, timeo) ?: 1;
 }
 
 static bool stop_here(struct sock *sk, long timeo)
@@ -238,7 +195,7 @@ static noinline ssize_t rx_slow(struct sock *sk, struct speed_ring *ring, struct
 			continue;
 		if (!len && (speed_ring_live(ring) || READ_ONCE(ring->overflow_bytes)))
 			break;
-		n = pause_or_end(sk, ring, skip + 1, &timeo);
+		n = pause_or_end(sk, ring, skip, &timeo);
 	}
 	if (copied && flags & MSG_PEEK)
 		sk_peek_offset_fwd(sk, copied);
@@ -255,7 +212,7 @@ static ssize_t rx_fast(struct speed_ring *ring, struct iov_iter *to, size_t len)
 
 	if (!mutex_trylock(&rx->lock))
 		return 0;
-	if (likely(!rx->epoch && !READ_ONCE(ring->pair->broken)))
+	if (likely(!rx->epoch && ring->buf && !READ_ONCE(ring->pair->broken)))
 		n = speed_cons_ready(&rx->side, 1);
 	if (likely(n > 0)) {
 		n = min_t(u64, n, len);

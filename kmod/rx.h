@@ -18,6 +18,7 @@ ssize_t speed_rx_record(struct sock *sk, struct msghdr *msg, size_t len, int fla
 s64 speed_rx_ready(struct speed_ring *ring, u64 want);
 void speed_rx_release(struct speed_ring *ring, u64 bytes);
 int speed_rx_payload(struct sock *sk);
+int speed_rx_pause(struct speed_ring *ring, u64 want, long *timeo);
 bool speed_rx_hopeless(struct speed_ring *ring, long timeo);
 
 #endif

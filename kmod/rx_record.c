@@ -9,7 +9,7 @@
 #include "family.h"
 #include "lease.h"
 #include "overflow.h"
-#include "pair.h"
+#include "ring.h"
 #include "rx.h"
 #include "wait.h"
 
@@ -50,7 +50,7 @@ static int find(struct speed_ring *ring, struct found *f)
 
 	if (n || !READ_ONCE(ring->overflow_bytes))
 		return n;
-	smp_rmb();
+	smp_rmb();	/* the list was seen: look at the ring after it */
 	n = find_in_ring(ring, f);
 	if (n)
 		return n;
@@ -125,13 +125,11 @@ static ssize_t take_locked(struct sock *sk, struct speed_ring *ring, struct msgh
 static int pause_or_end(struct sock *sk, struct speed_ring *ring, long *timeo)
 {
 	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) {
-		smp_rmb();
+		smp_rmb();	/* bytes that came before the end count before it */
 		return !READ_ONCE(ring->pair->broken) &&
 		       (speed_ring_live(ring) || READ_ONCE(ring->overflow_bytes));
 	}
-	if (!*timeo)
-		return -EAGAIN;
-	return speed_wait_data(ring, 1, timeo) ?: 1;
+	return speed_rx_pause(ring, 1, timeo) ?: 1;
 }
 
 /**

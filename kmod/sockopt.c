@@ -16,7 +16,7 @@
 
 static int set_mode(struct sock *sk, u32 mode)
 {
-	struct speed_addr *addr = smp_load_acquire(&speed_sk(sk)->addr);
+	struct speed_addr *addr = speed_sk_addr(sk);
 
 	if (mode & ~0777u)
 		return -EINVAL;
@@ -147,7 +147,7 @@ static int get_magic(struct sock *sk, void *out)
 
 static int get_mode(struct sock *sk, void *out)
 {
-	struct speed_addr *addr = smp_load_acquire(&speed_sk(sk)->addr);
+	struct speed_addr *addr = speed_sk_addr(sk);
 
 	if (!addr)
 		return -EINVAL;
@@ -212,7 +212,7 @@ static int end_rx_lease(struct sock *sk)
 {
 	struct speed_pair *pair = speed_sk_pair(sk);
 	struct speed_ring *ring;
-	struct mutex *lock;
+	struct mutex *lock;	/* the consumer's */
 
 	if (!pair)
 		return 0;

@@ -12,5 +12,6 @@ int speed_getsockopt(struct socket *sock, int level, int name, char __user *val,
 int speed_set_peek_off(struct sock *sk, int val);
 int speed_set_rcvlowat(struct sock *sk, int val);
 int speed_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
+int speed_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 
 #endif

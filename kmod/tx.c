@@ -10,7 +10,7 @@
 #include "family.h"
 #include "lease.h"
 #include "overflow.h"
-#include "pair.h"
+#include "ring.h"
 #include "trace.h"
 #include "tx.h"
 #include "wait.h"
@@ -63,6 +63,10 @@ static ssize_t put_overflow(struct sock *sk, struct speed_ring *ring, struct msg
 	u64 room = speed_ring_room(ring);
 	size_t n = min3((u64)len, room, (u64)CHUNK_MAX);
 
+	if (unlikely(speed_ring_live(ring) > ring->size)) {
+		speed_pair_break(ring->pair, ring);
+		return -ECONNRESET;
+	}
 	if (!n)
 		return 0;
 	chunk = speed_chunk_new(sk, n);

@@ -9,7 +9,7 @@
 #include "family.h"
 #include "lease.h"
 #include "overflow.h"
-#include "pair.h"
+#include "ring.h"
 #include "trace.h"
 #include "tx.h"
 #include "wait.h"
@@ -42,6 +42,10 @@ static int put_overflow(struct sock *sk, struct speed_ring *ring, struct msghdr 
 {
 	struct speed_chunk *chunk;
 
+	if (unlikely(speed_ring_live(ring) > ring->size)) {
+		speed_pair_break(ring->pair, ring);
+		return -ECONNRESET;
+	}
 	if (speed_ring_room(ring) < SPEED_RECORD_BYTES(len))
 		return -ENOSPC;
 	chunk = speed_chunk_new(sk, len);

@@ -25,7 +25,7 @@
 
 #include "compat/compat.h"
 #include "family.h"
-#include "pair.h"
+#include "ring.h"
 #include "trace.h"
 #include "wait.h"
 
@@ -41,6 +41,7 @@ static bool has_waiters(struct sock *sk)
 	smp_mb();					/* E */
 	rcu_read_lock();
 	wq = rcu_dereference(sk->sk_wq);
+	/* After the barrier above, which the caller's store came before. */
 	yes = wq && (waitqueue_active(&wq->wait) || wq->fasync_list);
 	rcu_read_unlock();
 	return yes;
@@ -57,7 +58,7 @@ void speed_wake_data(struct speed_ring *ring)
 	if (has_waiters(sk)) {
 		speed_pair_woken(ring->pair, !ring->end);
 		trace_speed_wake(ring->pair->id, ring->end, SPEED_NEED_DATA);
-		READ_ONCE(sk->sk_data_ready)(sk);
+		sk->sk_data_ready(sk);
 	}
 }
 
@@ -88,7 +89,7 @@ static void wake_writer(struct speed_ring *ring)
 		return;
 	speed_ring_unflag(ring, SPEED_NEED_SPACE);
 	trace_speed_wake(ring->pair->id, ring->end, SPEED_NEED_SPACE);
-	READ_ONCE(sk->sk_write_space)(sk);
+	sk->sk_write_space(sk);
 }
 
 /**
@@ -230,7 +231,7 @@ static bool yield_first(struct speed_ring *ring, u64 want, u32 need)
 	if (!yield_worthwhile(pair, end))
 		return false;
 	speed_compat_yield();
-	if (jiffies == then && ready(ring, want, need)) {
+	if (!time_after(jiffies, then) && ready(ring, want, need)) {
 		pair->shyness[end] /= 2;
 		return true;
 	}

@@ -32,6 +32,13 @@ static inline void speed_compat_vm_flags(struct vm_area_struct *vma, unsigned lo
 #define SPEED_COMPAT_PROTO_OPS
 #endif
 
+/* Not a version: 32-bit programs on a 64-bit kernel. */
+#ifdef CONFIG_COMPAT
+#define SPEED_COMPAT_IOCTL(fn)		.compat_ioctl = fn,
+#else
+#define SPEED_COMPAT_IOCTL(fn)
+#endif
+
 /* accept() gets a struct since 6.10. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 #define SPEED_ACCEPT_ARGS		int accept_flags, bool accept_kern

@@ -57,9 +57,10 @@
  *
  * An address is a number (sp_number is not zero and the name is empty), a name
  * (sp_number is zero and the name is not empty) or neither, which asks bind()
- * for a free number (autobind) and which an unbound socket reports. Its length is 2 (family alone), 8 (no name) or 8
- * plus the length of the name, which may include padding NUL bytes. Numbers
- * below SPEED_NUMBER_RESERVED ask for CAP_NET_BIND_SERVICE.
+ * for a free number (autobind) and which an unbound socket reports. Its length
+ * is 2 (family alone), 8 (no name) or 8 plus the length of the name, which may
+ * include padding NUL bytes. Numbers below SPEED_NUMBER_RESERVED ask for
+ * CAP_NET_BIND_SERVICE.
  */
 struct speed_sockaddr {
 	__u16	sp_family;
@@ -89,8 +90,8 @@ enum {
 };
 
 /* speed_info.features */
-#define SPEED_FEATURE_MAP	(1u << 0)	/* SPEED_LEASE and mmap() */
-#define SPEED_FEATURE_CALL	(1u << 1)	/* SPEED_IOC_WAIT wakes and waits */
+#define SPEED_FEATURE_MAP	0x1	/* SPEED_LEASE and mmap() */
+#define SPEED_FEATURE_CALL	0x2	/* SPEED_IOC_WAIT wakes and waits */
 
 /* speed_info.state */
 enum {
@@ -154,8 +155,9 @@ struct speed_info {
  * mapped serve a later lease by the same address space and cookie.
  *
  * Errors: ENOTCONN (no pair), EAGAIN (the role was taken back lately, its
- * ring has overflowed, or another operation is under way), EPIPE (closed or shut down), EBUSY (another
- * user holds it), ENOBUFS (memory), EINVAL.
+ * ring has overflowed, another operation is under way, or SO_RCVLOWAT or
+ * SO_PEEK_OFF ask for what a mapping cannot do), EPIPE (closed or shut down),
+ * EBUSY (another user holds it), ENOBUFS (memory), EINVAL.
  */
 struct speed_lease {
 	__u32	role;
@@ -198,11 +200,11 @@ struct speed_settle {
 /* ---- ioctls: the slow path of a mapped role --------------------------- */
 
 /* speed_wait.flags and the argument of SPEED_IOC_WAKE */
-#define SPEED_WAKE_READER	(1u << 0)	/* TX published: wake who waits for data */
-#define SPEED_WAKE_WRITER	(1u << 1)	/* RX released: wake who waits for space */
+#define SPEED_WAKE_READER	0x1	/* TX published: wake who waits for data */
+#define SPEED_WAKE_WRITER	0x2	/* RX released: wake who waits for space */
 /* speed_wait.flags alone */
-#define SPEED_WAIT_DATA		(1u << 2)	/* wait until RX can take @want bytes */
-#define SPEED_WAIT_SPACE	(1u << 3)	/* wait until TX can put @want bytes */
+#define SPEED_WAIT_DATA		0x4	/* wait until RX can take @want bytes */
+#define SPEED_WAIT_SPACE	0x8	/* wait until TX can put @want bytes */
 
 /**
  * struct speed_wait - wake the peer, then wait, in one entry
@@ -229,7 +231,7 @@ struct speed_wait {
 /* ---- shared pages ------------------------------------------------------ */
 
 #define SPEED_RING_MIN		4096u		/* bytes, and at least a page */
-#define SPEED_RING_MAX		(1u << 30)
+#define SPEED_RING_MAX		0x40000000u
 
 /**
  * struct speed_index - a role's own index; written by the role alone
@@ -242,17 +244,18 @@ struct speed_index {
 };
 
 /* speed_kern.flags */
-#define SPEED_NEED_DATA		(1u << 0)	/* a publisher must wake readers */
-#define SPEED_NEED_SPACE	(1u << 1)	/* a releaser must wake writers, see wake_free */
-#define SPEED_OVERFLOW		(1u << 2)	/* bytes wait beyond the ring: use system calls */
-#define SPEED_CLOSED		(1u << 3)	/* shut down, closed or reset: when the ring is
-						 * empty (RX) or at once (TX) use system calls */
+#define SPEED_NEED_DATA		0x1	/* a publisher must wake readers */
+#define SPEED_NEED_SPACE	0x2	/* a releaser must wake writers, see wake_free */
+#define SPEED_OVERFLOW		0x4	/* bytes wait beyond the ring: use system calls */
+#define SPEED_CLOSED		0x8	/* shut down, closed or reset: use system calls */
 
 /**
  * struct speed_kern - a ring's kernel page; written by the kernel alone
  * @epoch: the epoch of each role's lease; another value, zero too, means that
  *	the lease has been revoked
- * @flags: SPEED_NEED_DATA and the rest
+ * @flags: SPEED_NEED_DATA and the rest. With SPEED_CLOSED a producer uses system
+ *	calls at once, as does the consumer of a SOCK_SEQPACKET; that of a stream
+ *	takes what the ring holds first
  * @reserved0: zero
  * @wake_free: with SPEED_NEED_SPACE: free bytes from which on a releaser must
  *	wake

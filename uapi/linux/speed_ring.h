@@ -53,10 +53,10 @@
  */
 #ifndef speed_load_acquire
 #ifdef __KERNEL__
-#define speed_load_acquire(p)		smp_load_acquire(p)
-#define speed_store_release(p, v)	smp_store_release(p, v)
+#define speed_load_acquire(p)		smp_load_acquire(p)	/* B, D */
+#define speed_store_release(p, v)	smp_store_release(p, v)	/* A, C */
 #define speed_load(p)			READ_ONCE(*(p))
-#define speed_full_barrier()		smp_mb()
+#define speed_full_barrier()		smp_mb()		/* E, G */
 #else
 #define speed_load_acquire(p)		__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define speed_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
