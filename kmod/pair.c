@@ -150,6 +150,19 @@ void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring)
 	sock_reset(pair->sk[1]);
 }
 
+/**
+ * speed_pair_lie() - an operation met a lie
+ * @ring: the ring in which it was seen
+ * @sk: whose operation
+ *
+ * Return: -ECONNRESET, which is told to each end once.
+ */
+int speed_pair_lie(struct speed_ring *ring, struct sock *sk)
+{
+	speed_pair_break(ring->pair, ring);
+	return sock_error(sk) ?: -ECONNRESET;
+}
+
 int speed_pair_init(void)
 {
 	pair_cache = kmem_cache_create("speed_pair", sizeof(struct speed_pair), 0,

@@ -201,6 +201,7 @@ void speed_pair_get(struct speed_pair *pair);
 bool speed_pair_tryget(struct speed_pair *pair);
 void speed_pair_put(struct speed_pair *pair);
 void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring);
+int speed_pair_lie(struct speed_ring *ring, struct sock *sk);
 int speed_pair_init(void);
 void speed_pair_exit(void);
 

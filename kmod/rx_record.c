@@ -35,10 +35,8 @@ static int find_in_ring(struct speed_ring *ring, struct found *f)
 		barrier();
 		f->bytes = speed_record_check(&rec, ready);
 	}
-	if (ready < sizeof(rec) || !f->bytes) {
-		speed_pair_break(ring->pair, ring);
-		return sock_error(speed_ring_reader(ring)) ?: -ECONNRESET;
-	}
+	if (ready < sizeof(rec) || !f->bytes)
+		return speed_pair_lie(ring, speed_ring_reader(ring));
 	f->len = rec.len;
 	f->data = speed_ring_span(side, sizeof(rec));
 	return 1;

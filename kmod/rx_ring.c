@@ -27,10 +27,8 @@ s64 speed_rx_ready(struct speed_ring *ring, u64 want)
 		return 0;
 	ready = speed_cons_ready(side, want);
 	/* More than there can be, if the ring was stripped since. */
-	if (unlikely(ready < 0 || (ready && !ring->buf))) {
-		speed_pair_break(ring->pair, ring);
-		return sock_error(speed_ring_reader(ring)) ?: -ECONNRESET;
-	}
+	if (unlikely(ready < 0 || (ready && !ring->buf)))
+		return speed_pair_lie(ring, speed_ring_reader(ring));
 	if (ready)
 		side->data = ring->buf->addr;
 	return ready;

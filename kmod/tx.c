@@ -41,10 +41,8 @@ static ssize_t put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
 	s64 free = speed_prod_free(side, min_t(u64, len, SPEED_PIECE));
 	size_t n;
 
-	if (unlikely(free < 0)) {
-		speed_pair_break(ring->pair, ring);
-		return -ECONNRESET;
-	}
+	if (unlikely(free < 0))
+		return speed_pair_lie(ring, speed_ring_writer(ring));
 	n = min3((u64)len, (u64)free, (u64)SPEED_PIECE);
 	if (!n)
 		return 0;
@@ -63,10 +61,8 @@ static ssize_t put_overflow(struct sock *sk, struct speed_ring *ring, struct msg
 	u64 room = speed_ring_room(ring);
 	size_t n = min3((u64)len, room, (u64)CHUNK_MAX);
 
-	if (unlikely(speed_ring_live(ring) > ring->size)) {
-		speed_pair_break(ring->pair, ring);
-		return -ECONNRESET;
-	}
+	if (unlikely(speed_ring_live(ring) > ring->size))
+		return speed_pair_lie(ring, speed_ring_writer(ring));
 	if (!n)
 		return 0;
 	chunk = speed_chunk_new(sk, n);

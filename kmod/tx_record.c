@@ -24,10 +24,8 @@ static int put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
 	if (bytes > ring->size)
 		return -ENOSPC;
 	free = speed_prod_free(side, bytes);
-	if (unlikely(free < 0)) {
-		speed_pair_break(ring->pair, ring);
-		return -ECONNRESET;
-	}
+	if (unlikely(free < 0))
+		return speed_pair_lie(ring, speed_ring_writer(ring));
 	if (free < bytes)
 		return -ENOSPC;
 	if (!speed_copy_in(rec + 1, len, &msg->msg_iter))
@@ -42,10 +40,8 @@ static int put_overflow(struct sock *sk, struct speed_ring *ring, struct msghdr 
 {
 	struct speed_chunk *chunk;
 
-	if (unlikely(speed_ring_live(ring) > ring->size)) {
-		speed_pair_break(ring->pair, ring);
-		return -ECONNRESET;
-	}
+	if (unlikely(speed_ring_live(ring) > ring->size))
+		return speed_pair_lie(ring, speed_ring_writer(ring));
 	if (speed_ring_room(ring) < SPEED_RECORD_BYTES(len))
 		return -ENOSPC;
 	chunk = speed_chunk_new(sk, len);

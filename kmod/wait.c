@@ -157,10 +157,10 @@ bool speed_space_ready(struct speed_ring *ring, u64 want)
  */
 void speed_need_data(struct speed_ring *ring)
 {
+	/* Before the look at where the ring lives, too: who moves it wakes us after. */
+	smp_mb();					/* F */
 	if (!speed_ring_at_home(ring))
 		speed_ring_flag(ring, SPEED_NEED_DATA);
-	else
-		smp_mb();				/* F */
 }
 
 /**

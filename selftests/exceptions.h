@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where a transport may differ from AF_UNIX, the reference, and why.
+ *
+ * Each entry names the test, the transport, the line and the value that the
+ * line must have instead; all four are patterns of fnmatch(). A value of an
+ * AF_SPEED transport must be exact: it says what AF_SPEED promises.
+ */
+#ifndef SPEED_SELFTESTS_EXCEPTIONS_H
+#define SPEED_SELFTESTS_EXCEPTIONS_H
+
+static const struct exception exceptions[] = {
+	{ "flags.out_of_band", "speed*", "recv with OOB*", "-1 EOPNOTSUPP",
+	  "a ring has no urgent byte; AF_UNIX answers so where it is built without one" },
+	{ "flags.out_of_band", "speed*", "send with OOB", "-1 EOPNOTSUPP",
+	  "a ring has no urgent byte; AF_UNIX answers so where it is built without one" },
+	{ "cmsg.asked_for_credentials*", "speed", "msg_controllen", "0",
+	  "a ring carries no control messages; who the peer is, SO_PEERCRED tells" },
+	{ "ioctls.at_mark", "speed", "SIOCATMARK", "-1 ENOTTY",
+	  "a ring has no urgent byte; AF_UNIX answers so where it is built without one" },
+	{ "options.buffers_count", "speed*", "it takes less", "0",
+	  "a ring keeps its size while the pair lives; SO_SNDBUF bounds what is beyond it" },
+	{ "close.wakes_writer", "speed-mapped", "send", "-1 EPIPE +SIGPIPE",
+	  "a mapped send that was woken asks by a fresh call, and a fresh call gets EPIPE" },
+	{ "close.wakes_writer", "speed-half", "send", "-1 EPIPE +SIGPIPE",
+	  "a mapped send that was woken asks by a fresh call, and a fresh call gets EPIPE" },
+	{ "splice.from_pipe_full", "speed*", "splice to a full socket", "-1 EAGAIN",
+	  "AF_UNIX of 6.1 takes pages beyond its buffer; that of later kernels says EAGAIN" },
+	{ "shutdown.wakes_writer", "speed*", "send", "-1 EPIPE +SIGPIPE",
+	  "AF_UNIX forgets the signal when a shutdown finds send asleep; POSIX and TCP do not" },
+};
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* SOL_SPEED by hand: options of an exact size, leases, and a role's regions mapped. */
+#ifndef SPEED_SELFTESTS_REGIONS_H
+#define SPEED_SELFTESTS_REGIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/speed.h>
+
+#define PAGE	((size_t)sysconf(_SC_PAGESIZE))
+#define RW	(PROT_READ | PROT_WRITE)
+
+/* getsockopt() of exactly so many bytes; another length is written down. */
+int get_exact(int fd, int name, void *value, socklen_t len);
+int lease_role(int fd, int role, struct speed_lease *l);
+
+struct regions {
+	char *own, *peer, *data;
+};
+
+/* Maps the regions of a leased role as the ABI wants it. */
+void map_all(int fd, const struct speed_lease *l, struct regions *r);
+
+/* Reads or writes a byte there: the signal that it ends with, or 0. */
+int touch(volatile char *at, bool write);
+
+#endif

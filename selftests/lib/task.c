@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tasks: see task.h. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "task.h"
+#include "trace.h"
+#include "transport.h"
+
+void sleep_ms(int ms)
+{
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+}
+
+long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void *run(void *arg)
+{
+	struct task *k = arg;
+
+	__atomic_store_n(&k->tid, gettid(), __ATOMIC_RELEASE);
+	errno = 0;
+	k->ret = k->fn(k->arg);
+	k->err = errno;
+	k->sigpipes = trace_take_sigpipes();
+	__atomic_store_n(&k->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+void task_start(struct task *k, long (*fn)(void *arg), void *arg)
+{
+	memset(k, 0, sizeof(*k));
+	k->fn = fn;
+	k->arg = arg;
+	MUST(pthread_create(&k->thread, NULL, run, k) == 0);
+	while (!__atomic_load_n(&k->tid, __ATOMIC_ACQUIRE))
+		sleep_ms(1);
+}
+
+/*
+ * The voluntary switches of a sleeping thread, or -1 while it runs. Of two
+ * looks that find it asleep with the same count, the second is proof that it
+ * slept in between, unless it was woken and slept again for nothing.
+ */
+static long switches_asleep(pid_t tid)
+{
+	char path[64], line[128], state = '?';
+	long switches = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &state);
+		sscanf(line, "voluntary_ctxt_switches: %ld", &switches);
+	}
+	fclose(f);
+	return state == 'S' ? switches : -1;
+}
+
+#define LOOKS		4
+#define LOOK_MS		10
+
+static bool sleeps(pid_t tid, bool (*ended)(void *arg), void *arg)
+{
+	long last = -1, now;
+	int same = 0;
+
+	while (same < LOOKS) {
+		if (ended(arg))
+			return false;
+		now = switches_asleep(tid);
+		same = now >= 0 && now == last ? same + 1 : 0;
+		last = now;
+		sleep_ms(LOOK_MS);
+	}
+	return !ended(arg);
+}
+
+static bool task_ended(void *arg)
+{
+	return __atomic_load_n(&((struct task *)arg)->done, __ATOMIC_ACQUIRE);
+}
+
+bool task_sleeps(struct task *k)
+{
+	return sleeps(k->tid, task_ended, k);
+}
+
+long task_join(struct task *k)
+{
+	MUST(pthread_join(k->thread, NULL) == 0);
+	trace_sigpipe(k->sigpipes);
+	errno = k->err;
+	return k->ret;
+}
+
+pid_t process_start(int (*fn)(void *arg), void *arg)
+{
+	pid_t pid = fork();
+
+	MUST(pid >= 0);
+	if (pid == 0)
+		_exit(fn(arg));
+	return pid;
+}
+
+int process_join(pid_t pid)
+{
+	int status;
+
+	MUST(waitpid(pid, &status, 0) == pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static bool process_ended(void *arg)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, *(pid_t *)arg, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid;
+}
+
+bool process_sleeps(pid_t pid)
+{
+	return sleeps(pid, process_ended, &pid);
+}
+
+long call_send(void *call)
+{
+	struct call *c = call;
+
+	return end_send(c->e, c->buf, c->len, c->flags);
+}
+
+long call_recv(void *call)
+{
+	struct call *c = call;
+
+	return end_recv(c->e, c->buf, c->len, c->flags);
+}
+
+long call_send_all(void *call)
+{
+	struct call *c = call;
+
+	return end_send_all(c->e, c->buf, c->len);
+}
+
+long call_recv_all(void *call)
+{
+	struct call *c = call;
+
+	return end_recv_all(c->e, c->buf, c->len);
+}

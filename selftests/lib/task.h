@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tasks: a thread or a process that does something beside the body, and a way
+ * to know that it is asleep, which does not depend on how fast the machine is.
+ */
+#ifndef SPEED_SELFTESTS_TASK_H
+#define SPEED_SELFTESTS_TASK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/**
+ * struct task - a call made by another thread
+ * @fn: the call; its result and errno are kept
+ */
+struct task {
+	long (*fn)(void *arg);
+	void *arg;
+	pthread_t thread;
+	pid_t tid;
+	bool done;
+	long ret;
+	int err;
+	int sigpipes;
+};
+
+void task_start(struct task *k, long (*fn)(void *arg), void *arg);
+/* Returns once the task sleeps (true) or has ended (false). */
+bool task_sleeps(struct task *k);
+/* Its result, with errno as the task had it. */
+long task_join(struct task *k);
+
+/* A process that runs fn, whose result (0 to 255) is its exit status. */
+pid_t process_start(int (*fn)(void *arg), void *arg);
+/* Its exit status, or minus the signal that ended it. */
+int process_join(pid_t pid);
+bool process_sleeps(pid_t pid);
+
+/* One call of an end, to be made by a task. */
+struct end;
+struct call {
+	struct end *e;
+	void *buf;
+	size_t len;
+	int flags;
+};
+
+long call_send(void *call);
+long call_recv(void *call);
+long call_send_all(void *call);
+long call_recv_all(void *call);
+
+void sleep_ms(int ms);
+long now_ms(void);
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/* SO_RCVLOWAT: how many bytes make a receive return, and a poll. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+static void receiving(const struct transport *t)
+{
+	struct end e[2];
+	struct call c;
+	struct task k;
+	char buf[64];
+
+	tp_pair(t, e);
+	NOTE(get_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT), "the default");
+	NOTE(set_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT, 10), "set 10");
+	NOTE(get_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT), "get");
+	c = (struct call){ &e[1], buf, 64, 0 };
+	task_start(&k, call_recv, &c);
+	NOTE(end_send(&e[0], "abcd", 4, 0), "send 4");
+	trace_num(task_sleeps(&k), "recv waits");
+	NOTE(end_send(&e[0], "efgh", 4, 0), "send 4");
+	trace_num(task_sleeps(&k), "recv waits");
+	NOTE(end_send(&e[0], "ijkl", 4, 0), "send 4");
+	NOTE(task_join(&k), "recv");
+	trace_bytes(buf, 12, "the bytes");
+	pair_close(e);
+}
+
+static void less_than_it(const struct transport *t)
+{
+	struct end e[2];
+	char buf[64];
+
+	tp_pair(t, e);
+	NOTE(set_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT, 10), "set 10");
+	NOTE(end_send(&e[0], "abcdefgh", 8, 0), "send 8");
+	tp_settle(t);
+	NOTE(end_recv(&e[1], buf, 4, 0), "recv of 4, which is less");
+	NOTE(end_recv(&e[1], buf, 64, MSG_DONTWAIT), "recv with DONTWAIT");
+	NOTE(end_recv(&e[1], buf, 64, MSG_DONTWAIT), "recv of nothing");
+	NOTE(end_send(&e[0], "abc", 3, 0), "send 3");
+	NOTE(shutdown(e[0].fd, SHUT_WR), "shutdown");
+	NOTE(end_recv(&e[1], buf, 64, 0), "recv of what is left");
+	NOTE(end_recv(&e[1], buf, 64, 0), "recv at the end");
+	pair_close(e);
+}
+
+static void values(const struct transport *t)
+{
+	static const int v[] = { 0, 1, 100, -1, 0x7fffffff };
+	int fd = tp_socket(t, 0);
+	size_t i;
+
+	for (i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		NOTE(set_int(fd, SOL_SOCKET, SO_RCVLOWAT, v[i]), "set %d", v[i]);
+		NOTE(get_int(fd, SOL_SOCKET, SO_RCVLOWAT), "get");
+	}
+	NOTE(set_int(fd, SOL_SOCKET, SO_SNDLOWAT, 2), "SO_SNDLOWAT cannot be set");
+	NOTE(get_int(fd, SOL_SOCKET, SO_SNDLOWAT), "SO_SNDLOWAT");
+	close(fd);
+}
+
+static void polling(const struct transport *t)
+{
+	struct end e[2];
+	char buf[64];
+
+	tp_pair(t, e);
+	NOTE(set_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT, 10), "set 10");
+	NOTE(end_send(&e[0], "abcd", 4, 0), "send 4");
+	trace_mask(poll_now(e[1].fd, POLLIN), "poll with 4");
+	NOTE(end_send(&e[0], "efghijkl", 8, 0), "send 8");
+	trace_mask(poll_now(e[1].fd, POLLIN), "poll with 12");
+	NOTE(end_recv(&e[1], buf, 4, 0), "recv 4");
+	trace_mask(poll_now(e[1].fd, POLLIN), "poll with 8");
+	NOTE(shutdown(e[0].fd, SHUT_WR), "shutdown");
+	trace_mask(poll_now(e[1].fd, POLLIN), "poll with 8 and the end");
+	pair_close(e);
+}
+
+/* More than the ring holds: what the buffers allow counts, not the ring. */
+static void more_than_a_ring(const struct transport *t)
+{
+	size_t want = 300000;
+	char *buf = calloc(1, 2 * want), *in = calloc(1, 2 * want);
+	struct end e[2];
+	struct call c;
+	struct task k;
+
+	MUST(buf && in);
+	tp_pair_sized(t, e, 1 << 20);
+	NOTE(set_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT, want), "set");
+	c = (struct call){ &e[1], in, 2 * want, 0 };
+	task_start(&k, call_recv, &c);
+	NOTE(end_send_all(&e[0], buf, want - 1), "send a byte too few");
+	trace_num(task_sleeps(&k), "recv waits");
+	NOTE(end_send_all(&e[0], buf, 1), "send the last byte");
+	NOTE(task_join(&k) >= (long)want, "recv returns them");
+	pair_close(e);
+	free(in);
+	free(buf);
+}
+
+static const struct test_case cases[] = {
+	{ "receiving", receiving, CASE_ALL | CASE_UNMAPPED },
+	{ "less_than_it", less_than_it, CASE_ALL | CASE_UNMAPPED },
+	{ "values", values, CASE_BOTH },
+	{ "polling", polling, CASE_STREAM | CASE_PATHS | CASE_UNMAPPED },
+	{ "more_than_a_ring", more_than_a_ring, CASE_STREAM | CASE_PATHS | CASE_UNMAPPED },
+};
+
+RUN_CASES(cases)

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Signals: EINTR, restarting, and SIGIO. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	caught++;
+}
+
+static void handle(int sig, int flags)
+{
+	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = flags };
+
+	MUST(sigaction(sig, &sa, NULL) == 0);
+}
+
+/* Interrupts a task that sleeps, until it has noticed. */
+static void interrupt(struct task *k)
+{
+	int before = caught;
+
+	MUST(pthread_kill(k->thread, SIGUSR1) == 0);
+	while (caught == before)
+		sleep_ms(1);
+}
+
+static void recv_interrupted(const struct transport *t)
+{
+	struct end e[2];
+	char buf[16];
+	struct call c = { &e[0], buf, 16, 0 };
+	struct task k;
+	int i;
+
+	handle(SIGUSR1, 0);
+	tp_pair(t, e);
+	for (i = 0; i < 3; i++) {
+		task_start(&k, call_recv, &c);
+		trace_num(task_sleeps(&k), "recv waits");
+		interrupt(&k);
+		NOTE(task_join(&k), "recv");
+		NOTE(end_send(&e[1], "abc", 3, 0), "send");
+		NOTE(end_recv(&e[0], buf, 16, 0), "recv, undisturbed");
+	}
+	c.flags = MSG_WAITALL;
+	task_start(&k, call_recv, &c);
+	NOTE(end_send(&e[1], "abc", 3, 0), "send");
+	trace_num(task_sleeps(&k), t->type == SOCK_STREAM ? "recv with WAITALL waits" :
+		  "recv with WAITALL has a message");
+	if (t->type == SOCK_STREAM)
+		interrupt(&k);
+	NOTE(task_join(&k), "recv with WAITALL returns what it has");
+	pair_close(e);
+}
+
+static void recv_restarted(const struct transport *t)
+{
+	struct end e[2];
+	char buf[16];
+	struct call c = { &e[0], buf, 16, 0 };
+	struct task k;
+	int i;
+
+	handle(SIGUSR1, SA_RESTART);
+	tp_pair(t, e);
+	for (i = 0; i < 3; i++) {
+		task_start(&k, call_recv, &c);
+		trace_num(task_sleeps(&k), "recv waits");
+		interrupt(&k);
+		trace_num(task_sleeps(&k), "recv waits on");
+		NOTE(end_send(&e[1], "abc", 3, 0), "send");
+		NOTE(task_join(&k), "recv");
+	}
+	pair_close(e);
+}
+
+/* A time limit is not restarted, whatever the handler asks for. */
+static void recv_with_limit(const struct transport *t)
+{
+	struct end e[2];
+	char buf[16];
+	struct call c = { &e[0], buf, 16, 0 };
+	struct task k;
+
+	handle(SIGUSR1, SA_RESTART);
+	tp_pair(t, e);
+	NOTE(set_timeout(e[0].fd, SO_RCVTIMEO, 60000), "SO_RCVTIMEO");
+	task_start(&k, call_recv, &c);
+	trace_num(task_sleeps(&k), "recv waits");
+	interrupt(&k);
+	NOTE(task_join(&k), "recv");
+	pair_close(e);
+}
+
+static void send_interrupted(const struct transport *t)
+{
+	struct end e[2];
+	char buf[4096] = { 0 };
+	struct call c = { &e[0], buf, sizeof(buf), 0 };
+	struct task k;
+
+	handle(SIGUSR1, 0);
+	tp_pair(t, e);
+	end_fill(&e[0], sizeof(buf));
+	while (end_send(&e[0], buf, 1, MSG_DONTWAIT) == 1)
+		;
+	task_start(&k, call_send, &c);
+	trace_num(task_sleeps(&k), "send waits");
+	interrupt(&k);
+	NOTE(task_join(&k), "send");
+	handle(SIGUSR1, SA_RESTART);
+	task_start(&k, call_send, &c);
+	trace_num(task_sleeps(&k), "send waits");
+	interrupt(&k);
+	trace_num(task_sleeps(&k), "send waits on");
+	trace_num(end_discard(&e[1]) > 0, "drain");
+	NOTE(task_join(&k), "send");
+	pair_close(e);
+}
+
+static long call_accept(void *fd)
+{
+	return accept(*(int *)fd, NULL, NULL);
+}
+
+static void accept_interrupted(const struct transport *t)
+{
+	struct address a;
+	int listener = tp_listen(t, 1, &a), client;
+	struct task k;
+
+	handle(SIGUSR1, 0);
+	task_start(&k, call_accept, &listener);
+	trace_num(task_sleeps(&k), "accept waits");
+	interrupt(&k);
+	NOTE(task_join(&k), "accept");
+	handle(SIGUSR1, SA_RESTART);
+	task_start(&k, call_accept, &listener);
+	trace_num(task_sleeps(&k), "accept waits");
+	interrupt(&k);
+	trace_num(task_sleeps(&k), "accept waits on");
+	client = tp_connect(t, &a);
+	trace_num(task_join(&k) >= 0, "accept");
+	close(client);
+	close(listener);
+}
+
+static long call_connect(void *arg)
+{
+	struct { int fd; struct address a; } *c = arg;
+
+	return connect_to(c->fd, &c->a);
+}
+
+static void connect_interrupted(const struct transport *t)
+{
+	struct { int fd; struct address a; } c;
+	int listener = tp_listen(t, 0, &c.a), first = tp_connect(t, &c.a);
+	struct task k;
+
+	handle(SIGUSR1, 0);
+	c.fd = tp_socket(t, 0);
+	task_start(&k, call_connect, &c);
+	trace_num(task_sleeps(&k), "connect waits");
+	interrupt(&k);
+	NOTE(task_join(&k), "connect");
+	close(accept(listener, NULL, NULL));
+	NOTE(connect_to(c.fd, &c.a), "connect, undisturbed");
+	close(c.fd);
+	close(first);
+	close(listener);
+}
+
+/* Waits a while for a signal that was sent at once, or is a moment late. */
+static int caught_soon(int want)
+{
+	int i;
+
+	for (i = 0; i < 500 && caught < want; i++)
+		sleep_ms(2);
+	return caught >= want;
+}
+
+static void sigio(const struct transport *t)
+{
+	struct end e[2];
+	char buf[16];
+	int i;
+
+	handle(SIGIO, SA_RESTART);
+	tp_pair(t, e);
+	NOTE(fcntl(e[1].fd, F_SETOWN, getpid()), "F_SETOWN");
+	NOTE(fcntl(e[1].fd, F_SETFL, O_ASYNC), "O_ASYNC");
+	for (i = 0; i < 4; i++) {
+		caught = 0;
+		NOTE(end_send(&e[0], "x", 1, 0), "send");
+		trace_num(caught_soon(1), "SIGIO");
+		NOTE(end_recv(&e[1], buf, 16, MSG_DONTWAIT), "recv");
+	}
+	caught = 0;
+	NOTE(shutdown(e[0].fd, SHUT_WR), "shutdown");
+	trace_num(caught_soon(1), "SIGIO");
+	NOTE(fcntl(e[1].fd, F_SETFL, 0), "no O_ASYNC");
+	end_close(&e[0]);
+	end_close(&e[1]);
+}
+
+/* The signal that F_SETSIG chose tells which descriptor, and what. */
+static volatile int told_fd, told_band;
+
+static void on_info(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	told_fd = info->si_fd;
+	told_band = info->si_band;
+	caught++;
+}
+
+static void sigio_info(const struct transport *t)
+{
+	struct sigaction sa = { .sa_sigaction = on_info, .sa_flags = SA_SIGINFO | SA_RESTART };
+	int sig = SIGRTMIN + 2;
+	struct end e[2];
+
+	MUST(sigaction(sig, &sa, NULL) == 0);
+	tp_pair(t, e);
+	NOTE(fcntl(e[1].fd, F_SETOWN, getpid()), "F_SETOWN");
+	NOTE(fcntl(e[1].fd, F_SETSIG, sig), "F_SETSIG");
+	NOTE(fcntl(e[1].fd, F_SETFL, O_ASYNC), "O_ASYNC");
+	caught = 0;
+	NOTE(end_send(&e[0], "x", 1, 0), "send");
+	trace_num(caught_soon(1), "the signal");
+	trace_num(told_fd == e[1].fd, "its descriptor");
+	trace_mask(told_band & POLLIN, "its band");
+	pair_close(e);
+}
+
+static void sigio_accept(const struct transport *t)
+{
+	struct address a;
+	int listener = tp_listen(t, 4, &a), client;
+
+	handle(SIGIO, SA_RESTART);
+	NOTE(fcntl(listener, F_SETOWN, getpid()), "F_SETOWN");
+	NOTE(fcntl(listener, F_SETFL, O_ASYNC), "O_ASYNC");
+	caught = 0;
+	client = tp_connect(t, &a);
+	trace_num(caught_soon(1), "SIGIO");
+	close(client);
+	close(listener);
+}
+
+/* A storm of signals over a stream: no byte is lost or comes twice. */
+static void storm(const struct transport *t)
+{
+	size_t total = 2 << 20, got = 0;
+	static char buf[100000];
+	struct end e[2];
+	struct call c;
+	struct task k;
+	int wrong = 0, i;
+
+	handle(SIGUSR1, SA_RESTART);
+	stream_fill(buf, sizeof(buf), 0);
+	tp_pair(t, e);
+	for (i = 0; got < total && !wrong; i++) {
+		size_t part = 0;
+
+		c = (struct call){ &e[0], buf, sizeof(buf), 0 };
+		task_start(&k, call_send_all, &c);
+		while (part < sizeof(buf) && !wrong) {
+			char in[3000];
+			ssize_t n;
+
+			if (!__atomic_load_n(&k.done, __ATOMIC_ACQUIRE))
+				pthread_kill(k.thread, SIGUSR1);
+			n = end_recv(&e[1], in, sizeof(in), 0);
+			wrong += n <= 0 || memcmp(in, buf + part, n);
+			part += n > 0 ? n : 0;
+		}
+		wrong += task_join(&k) != sizeof(buf);
+		got += part;
+	}
+	trace_num(wrong, "wrong");
+	NOTE(end_recv(&e[1], buf, 1, MSG_DONTWAIT), "nothing more");
+	pair_close(e);
+}
+
+static const struct test_case cases[] = {
+	{ "recv_interrupted", recv_interrupted, CASE_BOTH | CASE_TCP | CASE_PATHS },
+	{ "recv_restarted", recv_restarted, CASE_BOTH | CASE_TCP | CASE_PATHS },
+	{ "recv_with_limit", recv_with_limit, CASE_BOTH | CASE_TCP | CASE_PATHS },
+	{ "send_interrupted", send_interrupted, CASE_STREAM | CASE_PATHS },
+	{ "accept_interrupted", accept_interrupted, CASE_BOTH | CASE_TCP },
+	{ "connect_interrupted", connect_interrupted, CASE_BOTH },
+	{ "sigio", sigio, CASE_BOTH | CASE_TCP | CASE_PATHS },
+	{ "sigio_info", sigio_info, CASE_BOTH | CASE_TCP | CASE_PATHS },
+	{ "sigio_accept", sigio_accept, CASE_BOTH | CASE_TCP },
+	{ "storm", storm, CASE_ALL },
+};
+
+RUN_CASES(cases)

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the stress tests share: chance that can be repeated, counters, raw roles. */
+#ifndef SPEED_SELFTESTS_STRESS_H
+#define SPEED_SELFTESTS_STRESS_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/speed_ring.h>
+
+#include "harness.h"
+#include "procfile.h"
+#include "regions.h"
+
+/* xorshift64*: the same numbers for the same seed, on every machine. */
+struct chance {
+	uint64_t state;
+};
+
+/* SPEED_SEED=n tries others. The seed is written down. */
+static inline struct chance chance_of(uint64_t seed)
+{
+	const char *env = getenv("SPEED_SEED");
+
+	if (env && *env)
+		seed = strtoull(env, NULL, 0) * 0x9e3779b97f4a7c15ull + seed;
+	trace_num(seed, "seed");
+	return (struct chance){ seed ?: 1 };
+}
+
+static inline uint64_t chance64(struct chance *c)
+{
+	c->state ^= c->state >> 12;
+	c->state ^= c->state << 25;
+	c->state ^= c->state >> 27;
+	return c->state * 0x2545f4914f6cdd1dull;
+}
+
+static inline uint64_t chance_below(struct chance *c, uint64_t n)
+{
+	return (chance64(c) >> 16) % n;
+}
+
+/* A counter of /proc/net/speed_stat. */
+static inline long stat_number(const char *name)
+{
+	char text[4096], *at;
+
+	MUST(file_read("/proc/net/speed_stat", text, sizeof(text)) == 0);
+	for (at = text; at && *at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (!strncmp(at, name, strlen(name)) && at[strlen(name)] == ' ')
+			return strtol(at + strlen(name), NULL, 10);
+	}
+	return -1;
+}
+
+/* Sockets of this network namespace. */
+static inline int sockets_listed(void)
+{
+	FILE *f = fopen("/proc/net/speed", "r");
+	char line[1024];
+	int n = -1;
+
+	MUST(f);
+	while (fgets(line, sizeof(line), f))
+		n++;
+	fclose(f);
+	return n;
+}
+
+/* Sockets go when their last holder has gone: give it some time. */
+static inline int sockets_settle(int want)
+{
+	long until = now_ms() + 15000;
+
+	while (sockets_listed() != want && now_ms() < until)
+		sleep_ms(20);
+	return sockets_listed();
+}
+
+/* Bytes that the sockets of this machine are charged for. */
+static inline long memory_charged(void)
+{
+	char line[512], name[64];
+	long pages = -1;
+	FILE *f = fopen("/proc/net/protocols", "r");
+
+	MUST(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%63s %*d %*d %ld", name, &pages) == 2 && !strcmp(name, "SPEED"))
+			break;
+		pages = -1;
+	}
+	fclose(f);
+	return pages < 0 ? -1 : pages * (long)PAGE;
+}
+
+/**
+ * struct raw - a role that is leased and mapped by hand
+ * @l: the lease
+ * @r: its regions
+ * @own: its index, to be written with anything
+ */
+struct raw {
+	struct speed_lease l;
+	struct regions r;
+	volatile uint64_t *own;
+};
+
+static inline void raw_open(struct raw *w, int fd, int role)
+{
+	MUST(lease_role(fd, role, &w->l) == 0);
+	map_all(fd, &w->l, &w->r);
+	w->own = (void *)w->r.own;
+}
+
+static inline void raw_publish(struct raw *w, uint64_t index)
+{
+	__atomic_store_n(w->own, index, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* The same transport, side 0 by hand: the library does not hold its roles. */
+static inline struct transport by_hand_0(const struct transport *t)
+{
+	struct transport u = *t;
+
+	u.path[0] = PATH_KERNEL;
+	return u;
+}
+
+#endif

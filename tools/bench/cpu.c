@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The clock, and where processes run. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int cpus_online(void)
+{
+	static cpu_set_t first;
+	static int count;
+
+	/* Ask once: cpu_pin() narrows what the answer would be. */
+	if (!count) {
+		if (sched_getaffinity(0, sizeof(first), &first))
+			die("sched_getaffinity");
+		count = CPU_COUNT(&first);
+	}
+	return count;
+}
+
+void cpu_pin(int side)
+{
+	int cpu = opt.two_cpus ? side : 0;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("cannot run on processor %d", cpu);
+}
+
+void raise_file_limit(unsigned int files)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		die("getrlimit");
+	if (limit.rlim_cur >= files)
+		return;
+	limit.rlim_cur = files;
+	if (limit.rlim_max < files)
+		limit.rlim_max = files;
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		die("cannot open %u files: raise the limit (ulimit -n)", files);
+}

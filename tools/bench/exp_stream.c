@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * stream: messages of --size bytes (512) one way, as fast as they go. The
+ * receiver asks for --size bytes at a time and takes what it gets.
+ *
+ * With --touch the sender writes every byte of a message before it sends it
+ * and the receiver reads every byte of a message when it is complete; with zero
+ * copy both happen in the ring. Both sides' sums must agree.
+ */
+#include "bench.h"
+#include "transport.h"
+
+static uint64_t warm_up(uint64_t n)
+{
+	return n / 8 + 4;
+}
+
+static uint64_t send_all(struct end *e, size_t size, uint64_t n)
+{
+	const struct transport *t = e->transport;
+	uint64_t i;
+
+	for (i = 0; i < n; i++) {
+		if (!opt.touch) {
+			t->put(e, e->buffer, size);
+		} else if (t->put_filled) {
+			t->put_filled(e, size, i);
+		} else {
+			fill(e->buffer, size, i);
+			t->put(e, e->buffer, size);
+		}
+	}
+	return 0;
+}
+
+/* What the receiver's sum must be. */
+static uint64_t sum_expected(struct end *e, size_t size, uint64_t n)
+{
+	uint64_t total = 0;
+	uint64_t i;
+
+	/*
+	 * Each message is words of seed + offset: only the seed differs, and
+	 * it is added once a word. (The rest of a message is bytes; --touch
+	 * wants a multiple of eight.)
+	 */
+	fill(e->buffer, size, 0);
+	for (i = 0; i < n; i++)
+		total += i * (size / 8);
+	return total + n * sum(e->buffer, size);
+}
+
+static uint64_t receive_all(struct end *e, size_t size, uint64_t n)
+{
+	const struct transport *t = e->transport;
+	uint64_t left = size * n;
+	uint64_t total = 0;
+
+	while (left) {
+		size_t want = left < size ? (size_t)left : size;
+
+		if (!opt.touch) {
+			left -= t->get_some(e, e->buffer, want);
+		} else if (t->get_summed) {
+			left -= t->get_summed(e, want, &total);
+		} else {
+			t->get(e, e->buffer, want);
+			total += sum(e->buffer, want);
+			left -= want;
+		}
+	}
+	return total;
+}
+
+/* Once after the warm-up and once at the end the receiver says that it has everything. */
+static uint64_t sender(struct end *e, size_t size, uint64_t n)
+{
+	const struct transport *t = e->transport;
+	uint64_t start, sum_theirs;
+
+	send_all(e, size, warm_up(n));
+	t->get(e, &sum_theirs, sizeof(sum_theirs));
+	start = now_ns();
+	send_all(e, size, n);
+	t->get(e, &sum_theirs, sizeof(sum_theirs));
+	start = now_ns() - start;
+	if (opt.touch && sum_theirs != sum_expected(e, size, n))
+		die("stream over %s: bytes differ at the other side", t->name);
+	return start;
+}
+
+static uint64_t receiver(struct end *e, size_t size, uint64_t n)
+{
+	uint64_t total;
+
+	total = receive_all(e, size, warm_up(n));
+	e->transport->put(e, &total, sizeof(total));
+	total = receive_all(e, size, n);
+	e->transport->put(e, &total, sizeof(total));
+	return 0;
+}
+
+static uint64_t trial(struct series *s, uint64_t n)
+{
+	return sides_run(s->transport, s->size, n, sender, receiver);
+}
+
+void exp_stream(void)
+{
+	const char *name = opt.touch ? "stream-touched" : "stream";
+	struct series all[SERIES_MAX];
+	unsigned int count = series_make(all, ABLE_STREAM);
+	unsigned int i, run;
+
+	for (i = 0; i < count; i++) {
+		if (!all[i].size)
+			all[i].size = opt.touch ? 65536 : 512;
+		if (opt.touch && all[i].size % 8)
+			die("--touch wants a size that is a multiple of eight");
+		if (all[i].size > BUFFER_MAX)
+			die("a message is at most %u bytes", BUFFER_MAX);
+		all[i].trial = trial;
+	}
+	measure(all, count);
+	for (i = 0; i < count; i++) {
+		if (opt.icount) {
+			emit(name, &all[i], "message", unit_of_time());
+			continue;
+		}
+		for (run = 0; run < opt.runs; run++)
+			all[i].value[run] = 1000.0 * (double)all[i].size / all[i].value[run];
+		emit(name, &all[i], "throughput", "MB/s");
+	}
+}

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs speedbench here or in a guest and reads what it prints."""
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+TREE = os.path.dirname(os.path.dirname(HERE))
+OUT = os.path.join(TREE, "build", "bench")
+FIRST = -15
+PROGRAM = os.path.join(OUT, "speedbench")
+
+
+class Failed(Exception):
+    """A program or a guest that did not do all it was asked, and what was measured."""
+
+    def __init__(self, text, measured=()):
+        super().__init__(text)
+        self.measured = list(measured)
+
+
+def say(text):
+    """Tells the user what goes on, beside the results."""
+    print("bench: " + text, file=sys.stderr, flush=True)
+
+
+def build():
+    """Builds speedbench. It is static, so that guests of all kernels run it."""
+    done = subprocess.run(["make", "-s", "-C", HERE, "O=" + OUT], check=False,
+                          stdout=sys.stderr.fileno())
+    if done.returncode:
+        raise Failed("speedbench does not build")
+
+
+def records(text):
+    """The JSON objects among the lines of text; the rest goes to stderr."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith("{"):
+            found.append(json.loads(line))
+        elif line.strip():
+            print(line, file=sys.stderr)
+    return found
+
+
+def first_in_line():
+    """Asks for the processors before other programs get them, where that is allowed.
+
+    Among sessions it is the session's own value that counts, if the kernel groups
+    by session; a guest gets it from tools/vm/run.
+    """
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, FIRST)
+        with open("/proc/self/autogroup", "w", encoding="ascii") as file:
+            file.write(str(FIRST))
+    except OSError:
+        pass
+
+
+def run(command):
+    """Runs command, passes its stderr through, returns its records."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True,
+                          preexec_fn=first_in_line) as process:
+        try:
+            out, _ = process.communicate()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGTERM)
+            raise
+    found = records(out)
+    if process.returncode:
+        raise Failed("%s ended with %d" % (os.path.basename(command[0]), process.returncode),
+                     found)
+    return found
+
+
+def script(experiments):
+    """A line for the shell: all experiments, whether or not one of them fails."""
+    lines = [shlex.join([PROGRAM] + args) + " || bad=1" for args in experiments]
+    return "bad=0; " + "; ".join(lines) + "; exit $bad"
+
+
+def on_host(experiments):
+    """Runs experiments (lists of arguments) on this machine's own kernel."""
+    return run(["env", "SPEED_ACCEL=native", "sh", "-c", script(experiments)])
+
+
+def in_guest(experiments, kernel="6.12", icount=False, timeout=1200):
+    """Runs experiments in one boot."""
+    command = [os.path.join(TREE, "tools", "vm", "run"), "--kernel", kernel,
+               "--timeout", str(timeout)]
+    command += ["--icount"] if icount else ["--cpus", "2"]
+    line = script(experiments)
+    if icount:
+        line = "export SPEED_ACCEL=icount; " + line
+    return run(command + ["--", line])

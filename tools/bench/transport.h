@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A transport: how two processes on one machine can exchange bytes.
+ *
+ * A link has two ends. open() makes both before the processes part; enter() is
+ * called in the process that uses an end; put(), get() and the rest end the
+ * program on any error, so that no figure can come from a failed call.
+ */
+#ifndef TRANSPORT_H
+#define TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <stdint.h>
+
+#include "bare.h"
+
+struct speed;
+
+/* What a transport is able to do. */
+#define ABLE_LINK	(1u << 0)	/* latency */
+#define ABLE_STREAM	(1u << 1)
+#define ABLE_DOOR	(1u << 2)	/* listen, connect and accept */
+#define ABLE_MEMORY	(1u << 3)
+#define ABLE_EPOLL	(1u << 4)
+#define ABLE_NATIVE	(1u << 5)	/* needs no kernel but for sleeping; only if named */
+
+struct end {
+	const struct transport *transport;
+	int in;			/* read here; -1: none */
+	int out;		/* write here; may be the same as in */
+	int side;
+	struct speed *speed;
+	struct bare_end bare;
+	unsigned char *buffer;	/* BUFFER_MAX bytes, private */
+};
+
+#define BUFFER_MAX	(1u << 20)
+
+struct link {
+	struct end end[2];
+};
+
+struct transport {
+	const char *name;
+	unsigned int able;
+	int (*family)(void);	/* of its sockets; NULL: none */
+	void (*open)(const struct transport *t, struct link *l);
+	void (*enter)(struct end *e);
+	void (*leave)(struct end *e);
+	/* All of len bytes, however many calls it takes. */
+	void (*put)(struct end *e, const void *from, size_t len);
+	void (*get)(struct end *e, void *to, size_t len);
+	/* What is there, at least one byte and at most len; waits if there is none. */
+	size_t (*get_some)(struct end *e, void *to, size_t len);
+	/* Write or read every byte; NULL: fill a buffer and put, get and sum a buffer. */
+	void (*put_filled)(struct end *e, size_t len, uint64_t seed);
+	size_t (*get_summed)(struct end *e, size_t len, uint64_t *sum);
+	/* A round trip as client, and the server's part; NULL: by put and get. */
+	void (*call)(struct end *e, void *data, size_t len);
+	void (*reply_wait)(struct end *e, void *data, size_t len);
+};
+
+extern const struct transport *const transports[];
+
+/* ---- door.c: listening, connecting, accepting ---- */
+struct door {
+	int family;
+	int fd;
+	struct sockaddr_storage address;
+	socklen_t len;
+};
+
+void door_open(struct door *d, int family, int backlog);
+int door_connect(const struct door *d);
+int door_accept(const struct door *d);
+void door_close(struct door *d);
+/* A connected pair of sockets by way of a door of its own. */
+void socket_link(const struct transport *t, struct link *l);
+
+/* ---- touch.c: programs that write and read every byte ---- */
+void fill(void *to, size_t len, uint64_t seed);
+uint64_t sum(const void *from, size_t len);
+
+/* ---- transport_speed.c ---- */
+int speed_family_or_die(void);
+
+extern const struct transport transport_pipe, transport_unix, transport_tcp, transport_speed;
+extern const struct transport transport_mapped, transport_mapped_sleep;
+extern const struct transport transport_zc, transport_call;
+extern const struct transport transport_ring, transport_bare;
+
+#endif /* TRANSPORT_H */

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Transports by system call: pipes and sockets. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "transport.h"
+
+static void socket_put(struct end *e, const void *from, size_t len)
+{
+	while (len) {
+		ssize_t n = send(e->out, from, len, MSG_NOSIGNAL);
+
+		if (n <= 0)
+			die("%s: send: %m", e->transport->name);
+		from = (const char *)from + n;
+		len -= (size_t)n;
+	}
+}
+
+static size_t socket_get_some(struct end *e, void *to, size_t len)
+{
+	ssize_t n = recv(e->in, to, len, 0);
+
+	if (n < 0)
+		die("%s: recv: %m", e->transport->name);
+	if (!n)
+		die("%s: the peer has closed", e->transport->name);
+	return (size_t)n;
+}
+
+static void socket_get(struct end *e, void *to, size_t len)
+{
+	while (len) {
+		size_t n = socket_get_some(e, to, len);
+
+		to = (char *)to + n;
+		len -= n;
+	}
+}
+
+static void pipe_open(const struct transport *t, struct link *l)
+{
+	int way[2][2];
+
+	(void)t;
+	if (pipe2(way[0], O_CLOEXEC) || pipe2(way[1], O_CLOEXEC))
+		die("pipe: %m");
+	l->end[0].in = way[1][0];
+	l->end[0].out = way[0][1];
+	l->end[1].in = way[0][0];
+	l->end[1].out = way[1][1];
+}
+
+static void pipe_put(struct end *e, const void *from, size_t len)
+{
+	while (len) {
+		ssize_t n = write(e->out, from, len);
+
+		if (n <= 0)
+			die("pipe: write: %m");
+		from = (const char *)from + n;
+		len -= (size_t)n;
+	}
+}
+
+static size_t pipe_get_some(struct end *e, void *to, size_t len)
+{
+	ssize_t n = read(e->in, to, len);
+
+	if (n < 0)
+		die("pipe: read: %m");
+	if (!n)
+		die("pipe: the peer has closed");
+	return (size_t)n;
+}
+
+static void pipe_get(struct end *e, void *to, size_t len)
+{
+	while (len) {
+		size_t n = pipe_get_some(e, to, len);
+
+		to = (char *)to + n;
+		len -= n;
+	}
+}
+
+static int family_unix(void)
+{
+	return AF_UNIX;
+}
+
+static int family_inet(void)
+{
+	return AF_INET;
+}
+
+#define ABLE_SOCKET	(ABLE_LINK | ABLE_STREAM | ABLE_DOOR | ABLE_MEMORY | ABLE_EPOLL)
+
+const struct transport transport_pipe = {
+	.name = "pipe",
+	.able = ABLE_LINK | ABLE_STREAM,
+	.open = pipe_open,
+	.put = pipe_put,
+	.get = pipe_get,
+	.get_some = pipe_get_some,
+};
+
+const struct transport transport_unix = {
+	.name = "unix",
+	.able = ABLE_SOCKET,
+	.family = family_unix,
+	.open = socket_link,
+	.put = socket_put,
+	.get = socket_get,
+	.get_some = socket_get_some,
+};
+
+const struct transport transport_tcp = {
+	.name = "tcp",
+	.able = ABLE_SOCKET,
+	.family = family_inet,
+	.open = socket_link,
+	.put = socket_put,
+	.get = socket_get,
+	.get_some = socket_get_some,
+};
+
+const struct transport transport_speed = {
+	.name = "speed",
+	.able = ABLE_SOCKET,
+	.family = speed_family_or_die,
+	.open = socket_link,
+	.put = socket_put,
+	.get = socket_get,
+	.get_some = socket_get_some,
+};

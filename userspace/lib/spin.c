@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Looking before sleeping.
+ *
+ * A sleep and a wake-up cost two entries into the kernel and two switches. While a
+ * second processor runs the peer, what one waits for often comes within a few
+ * microseconds, and looking for it is cheaper. When it does not come, looking takes
+ * time from whoever could run here. So each role keeps an estimate: a look that
+ * paid doubles it, up to the limit of net.speed.spin_us or speed_set_spin(), one
+ * that did not halves it, down to none; a sleep that turns out to have been shorter
+ * than the limit raises it again. A slow wake-up can hide a fast peer, so that one
+ * wait in SPIN_AGAIN or more tries.
+ *
+ * On a machine with one processor, looking is to leave it to the peer, once: where two
+ * take turns neither sleeps, and neither has to be woken. If nothing has come then, or
+ * somebody else ran instead (a tick passed), it is not tried for a number of waits
+ * that doubles.
+ *
+ * A peer that sleeps cannot answer, so it is given the wake-ups that it is owed before
+ * a look; without a look they go with the sleep, in one entry.
+ */
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+#include "cpu.h"
+#include "role.h"
+
+#define SPIN_AGAIN	32	/* waits without a look until the next try, */
+#define SPIN_AGAIN_MAX	1024	/* twice as many with each that fails */
+#define SPIN_FLOOR	16	/* below limit / SPIN_FLOOR is none at all */
+#define SPIN_STRIDE	64	/* looks a reading of the clock */
+
+/*
+ * Could the peer run beside this thread? The affinity of this thread says nothing of
+ * the peer's: two that are bound to a processor each gain most.
+ */
+static bool spin_cpus(void)
+{
+	static int cpus;	/* online; 0 until asked */
+	int now = __atomic_load_n(&cpus, __ATOMIC_RELAXED);
+
+	if (!now) {
+		now = (int)sysconf(_SC_NPROCESSORS_ONLN);
+		__atomic_store_n(&cpus, now, __ATOMIC_RELAXED);
+	}
+	return now > 1;
+}
+
+/* With a new lease, whose limit is @us. The role's lock is held. */
+void spd_spin_setup(struct spd_role *r, unsigned int us)
+{
+	r->spin.lease_us = us < SPEED_SPIN_MAX ? us : SPEED_SPIN_MAX;
+	r->spin.cpus = spin_cpus();
+	if (!r->spin.again)
+		r->spin.again = SPIN_AGAIN;
+}
+
+/* How long to look now, in nanoseconds; 0: not at all. */
+static __u32 spin_budget(struct spd_role *r, __u32 limit)
+{
+	struct spd_spin *spin = &r->spin;
+
+	if (spin->now_ns)
+		return spin->now_ns < limit ? spin->now_ns : limit;
+	if (++spin->slept < spin->again)
+		return 0;
+	spin->slept = 0;
+	spin->again = spin->again < SPIN_AGAIN_MAX ? 2 * spin->again : SPIN_AGAIN_MAX;
+	return limit;
+}
+
+/* Nanoseconds of a clock that costs no system call. */
+__u64 spd_spin_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (__u64)ts.tv_sec * 1000000000u + (__u64)ts.tv_nsec;
+}
+
+/* Will there be none any more? */
+static bool spin_over(const struct spd_role *r, int role)
+{
+	return (speed_load(&r->side.kern->flags) & (SPEED_CLOSED | SPEED_OVERFLOW)) ||
+	       !speed_ring_counts(&r->side, role, r->epoch);
+}
+
+/* Look for at most @budget ns. Return: whether it was worth it. */
+static bool spin_look(struct spd_role *r, int role, __u64 want, __u32 budget)
+{
+	__u64 since = 0, now;
+
+	for (unsigned int i = 1; ; i++) {
+		if (spd_role_came(r, role, want) || spin_over(r, role))
+			return true;
+		spd_relax();
+		if (i % SPIN_STRIDE)
+			continue;
+		now = spd_spin_now();
+		if (!since)
+			since = now;
+		else if (now - since >= budget)
+			return false;
+	}
+}
+
+/* The number of the clock's tick; no system call, no look at hardware. */
+static __u64 spin_tick(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (__u64)ts.tv_sec * 1000000000u + (__u64)ts.tv_nsec;
+}
+
+/* One processor: leave it to the peer. Return: whether it was worth it. */
+static bool spin_yield(struct speed *s, int role, __u64 want)
+{
+	struct spd_role *r = &s->role[role];
+	struct spd_spin *spin = &r->spin;
+	bool came;
+	__u64 tick;
+
+	if (spin->slept) {
+		spin->slept--;
+		return false;
+	}
+	spd_pay(s, r);
+	tick = spin_tick();
+	sched_yield();
+	came = spd_role_came(r, role, want) || spin_over(r, role);
+	if (came && spin_tick() == tick) {
+		spin->again = 1;
+		r->spins++;
+		return true;
+	}
+	spin->again = spin->again < SPIN_AGAIN_MAX ? 2 * spin->again : SPIN_AGAIN_MAX;
+	spin->slept = spin->again;
+	return came;
+}
+
+/**
+ * spd_spin() - look for a while before sleeping
+ * @s: the handle
+ * @role: SPEED_ROLE_*, its lock held and its lease in force
+ * @want: bytes
+ * @limit: from spd_spin_limit(), not 0
+ *
+ * Return: whether to look at the ring again instead of sleeping.
+ */
+bool spd_spin(struct speed *s, int role, __u64 want, __u32 limit)
+{
+	struct spd_role *r = &s->role[role];
+	__u32 budget;
+
+	if (!r->spin.cpus)
+		return spin_yield(s, role, want);
+	budget = spin_budget(r, limit);
+	if (!budget)
+		return false;
+	spd_pay(s, r);
+	if (!spin_look(r, role, want, budget)) {
+		if (r->spin.now_ns)
+			r->spin.now_ns = budget / 2 < limit / SPIN_FLOOR ? 0 : budget / 2;
+		return false;
+	}
+	r->spins++;
+	r->spin.again = SPIN_AGAIN;
+	r->spin.now_ns = budget < limit / 2 ? 2 * budget : limit;
+	return true;
+}
+
+/* After a sleep: would looking have paid? @since: spd_spin_now() before it. */
+void spd_spin_slept(struct spd_role *r, __u64 since, __u32 limit)
+{
+	if (spd_spin_now() - since < limit)
+		r->spin.now_ns = limit;
+}
