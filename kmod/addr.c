@@ -6,6 +6,7 @@
 #include <linux/cred.h>
 #include <linux/fs_struct.h>
 #include <linux/jhash.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <net/sock.h>
 
@@ -86,9 +87,9 @@ static struct speed_addr *find_locked(struct speed_net *sn, const struct speed_a
 /* A free number of the upper half; there are more of them than sockets. */
 static void pick_number(struct speed_net *sn, struct speed_addr *addr)
 {
-	do {
-		addr->number = SPEED_NUMBER_AUTO | sn->next_auto++;
-	} while (find_locked(sn, addr));
+	addr->number = SPEED_NUMBER_AUTO | sn->next_auto++;
+	while (find_locked(sn, addr))
+		addr->number = SPEED_NUMBER_AUTO | get_random_u32();
 }
 
 static struct speed_addr *addr_new(struct sock *sk, const struct speed_addr *want)
@@ -191,6 +192,7 @@ struct sock *speed_addr_find(struct net *net, const struct speed_addr *want)
  */
 int speed_addr_permits(struct sock *sk, const struct speed_addr *addr)
 {
+	struct user_namespace *ns = sock_net(sk)->user_ns;
 	u32 need = 0002;
 
 	if (uid_eq(addr->uid, current_fsuid()))
@@ -199,7 +201,11 @@ int speed_addr_permits(struct sock *sk, const struct speed_addr *addr)
 		need = 0020;
 	if (READ_ONCE(addr->mode) & need)
 		return 0;
-	return ns_capable(sock_net(sk)->user_ns, CAP_DAC_OVERRIDE) ? 0 : -EACCES;
+	/* As for files: over owners that the namespace knows. */
+	if (kuid_has_mapping(ns, addr->uid) && kgid_has_mapping(ns, addr->gid) &&
+	    ns_capable(ns, CAP_DAC_OVERRIDE))
+		return 0;
+	return -EACCES;
 }
 
 struct speed_addr *speed_addr_get(struct speed_addr *addr)

@@ -176,7 +176,7 @@ static bool schedule_bytes(struct sock *sk, size_t bytes)
 /**
  * speed_charge() - make a socket pay for memory
  * @sk: the socket, held for as long as the charge lasts
- * @bytes: how much, at most SPEED_RING_MAX
+ * @bytes: how much, at most INT_MAX
  *
  * Context: may sleep; takes the socket's charge_lock.
  * Return: 0, or -ENOBUFS where a bound is reached.

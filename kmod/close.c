@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shutdown and close. Leases end first, so that what a mapped producer
- * published counts before the end that follows it; then the shutdown bits of
- * both endpoints; then the flag that tells mapped peers to ask.
+ * Shutdown and close. The endpoint's own bits first, so that no lease begins
+ * any more; then its leases end, so that what a mapped producer published counts
+ * before the end that follows it; then the peer's bits, and the flag that tells
+ * mapped peers to ask.
  */
 #include <net/sock.h>
 
@@ -40,7 +41,9 @@ static void end_lease(struct speed_pair *pair, int end, int role)
 {
 	struct speed_ring *ring = speed_pair_ring(pair, end, role);
 
-	mutex_lock(&ring->role[role].lock);
+	/* Whoever shares the socket may hold it for long, in a page fault. */
+	if (mutex_lock_killable(&ring->role[role].lock))
+		return;
 	speed_lease_end(ring, role);
 	mutex_unlock(&ring->role[role].lock);
 }
@@ -74,9 +77,20 @@ int speed_shutdown_how(struct sock *sk, int how)
 
 	shut(sk, how);
 	sk->sk_state_change(sk);
+	wake_up_interruptible_all(&speed_sk(sk)->room);
 	if (pair)
 		shut_pair(pair, speed_sk(sk)->end, how);
 	return 0;
+}
+
+/* No user is left, so nobody holds the lock for long. */
+static void release_lease(struct speed_pair *pair, int end, int role)
+{
+	struct speed_ring *ring = speed_pair_ring(pair, end, role);
+
+	mutex_lock(&ring->role[role].lock);
+	speed_lease_end(ring, role);
+	mutex_unlock(&ring->role[role].lock);
 }
 
 static u64 unread(struct speed_pair *pair, int end)
@@ -104,9 +118,12 @@ void speed_disconnect_pair(struct sock *sk, bool embryo)
 
 	if (!pair)
 		return;
-	end_lease(pair, end, SPEED_ROLE_TX);
-	end_lease(pair, end, SPEED_ROLE_RX);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	release_lease(pair, end, SPEED_ROLE_TX);
+	release_lease(pair, end, SPEED_ROLE_RX);
+	/* Let the peer send no more before what it sent is counted. */
+	shut(pair->sk[!end], SEND_SHUTDOWN);
+	smp_mb__after_atomic();
 	lost = unread(pair, end);
 	if ((lost || embryo) && !pair->broken)
 		WRITE_ONCE(pair->sk[!end]->sk_err, ECONNRESET);

@@ -112,19 +112,32 @@ close:
 	return err;
 }
 
+static bool may_wait(const struct sock *listener)
+{
+	return READ_ONCE(listener->sk_state) == TCP_LISTEN && queue_full(listener) &&
+	       !(READ_ONCE(listener->sk_shutdown) & RCV_SHUTDOWN);
+}
+
 /* The listener's queue is full: wait for a place, or for it to go. */
 static int wait_for_room(struct sock *listener, long *timeo)
 {
 	DEFINE_WAIT(wait);
 
-	prepare_to_wait_exclusive(&speed_sk(listener)->room, &wait, TASK_INTERRUPTIBLE);
-	if (READ_ONCE(listener->sk_state) == TCP_LISTEN && queue_full(listener) && *timeo &&
-	    !signal_pending(current))
+	wait_queue_head_t *room = &speed_sk(listener)->room;
+	int err = 0;
+
+	prepare_to_wait_exclusive(room, &wait, TASK_INTERRUPTIBLE);
+	if (may_wait(listener) && *timeo && !signal_pending(current))
 		*timeo = schedule_timeout(*timeo);
-	finish_wait(&speed_sk(listener)->room, &wait);
+	finish_wait(room, &wait);
 	if (signal_pending(current))
-		return sock_intr_errno(*timeo);
-	return *timeo ? 0 : -EAGAIN;
+		err = sock_intr_errno(*timeo);
+	else if (!*timeo)
+		err = -EAGAIN;
+	/* Who leaves may have been woken for a place that another can take. */
+	if (err && !queue_full(listener))
+		wake_up_interruptible(room);
+	return err;
 }
 
 static int state_error(const struct sock *sk)
@@ -155,7 +168,7 @@ static int connect_locked(struct sock *sk, const struct speed_addr *to, long *ti
 }
 
 /**
- * speed_connect_to() - connect() to a listener
+ * speed_connect_to() - connect() to a listener, or the sendto() that implies it
  * @sock: the socket
  * @addr: struct speed_sockaddr
  * @len: its length

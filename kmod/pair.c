@@ -15,6 +15,7 @@
 #include "ring.h"
 #include "stats.h"
 #include "trace.h"
+#include "wait.h"
 
 static struct kmem_cache *pair_cache;
 static atomic64_t pair_ids;
@@ -121,11 +122,12 @@ void speed_pair_put(struct speed_pair *pair)
 	kmem_cache_free(pair_cache, pair);
 }
 
+/* The error before the end: who sees the end sees the error. */
 static void sock_reset(struct sock *sk)
 {
-	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	WRITE_ONCE(sk->sk_err, ECONNRESET);
-	sk->sk_state_change(sk);
+	smp_wmb();	/* matches those who look at the end first */
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 }
 
 /**
@@ -144,10 +146,11 @@ void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring)
 		return;
 	speed_count(SPEED_STAT_BAD_PEER);
 	trace_speed_reset(pair->id, ring->end);
-	speed_ring_flag(&pair->ring[0], SPEED_CLOSED);
-	speed_ring_flag(&pair->ring[1], SPEED_CLOSED);
 	sock_reset(pair->sk[0]);
 	sock_reset(pair->sk[1]);
+	speed_ring_flag(&pair->ring[0], SPEED_CLOSED);
+	speed_ring_flag(&pair->ring[1], SPEED_CLOSED);
+	speed_wake_all(pair);
 }
 
 /**

@@ -19,6 +19,7 @@
 
 #define REAP_PERIOD	HZ
 #define REAP_IDLE	HZ
+#define REAP_LOOKS	128	/* under the lock at a time */
 
 static DEFINE_SPINLOCK(reap_lock);
 static LIST_HEAD(reap_rings);
@@ -100,13 +101,19 @@ static void ring_try_strip(struct speed_ring *ring)
 	mutex_unlock(&tx->lock);
 }
 
-/* The next ring worth a try, its pair held; moved to the list's end. */
+/*
+ * The next ring worth a try among the next few, its pair held, or NULL. Those
+ * looked at move to the list's end.
+ */
 static struct speed_ring *next_idle(unsigned int *left)
 {
 	struct speed_ring *ring, *found = NULL;
+	unsigned int looks = REAP_LOOKS;
 
 	spin_lock(&reap_lock);
-	while (*left && !found && !list_empty(&reap_rings)) {
+	if (list_empty(&reap_rings))
+		*left = 0;
+	while (*left && looks-- && !found && !list_empty(&reap_rings)) {
 		ring = list_first_entry(&reap_rings, struct speed_ring, reap);
 		list_move_tail(&ring->reap, &reap_rings);
 		(*left)--;
@@ -134,9 +141,12 @@ static void reap_work(struct work_struct *work)
 	unsigned int left = count_rings();
 	struct speed_ring *ring;
 
-	while ((ring = next_idle(&left))) {
-		ring_try_strip(ring);
-		speed_pair_put(ring->pair);
+	while (left) {
+		ring = next_idle(&left);
+		if (ring) {
+			ring_try_strip(ring);
+			speed_pair_put(ring->pair);
+		}
 		cond_resched();
 	}
 	if (count_rings())

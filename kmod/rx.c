@@ -150,15 +150,16 @@ static ssize_t take_locked(struct sock *sk, struct speed_ring *ring, struct take
  */
 static int pause_or_end(struct sock *sk, struct speed_ring *ring, u64 skip, long *timeo)
 {
-	int err = sock_error(sk);
+	bool end = READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+	int err;
 
+	smp_rmb();	/* an error or bytes that came before the end count before it */
+	err = sock_error(sk);
 	if (err)
 		return err;
-	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) {
-		smp_rmb();	/* bytes that came before the end count before it */
+	if (end)
 		return !READ_ONCE(ring->pair->broken) &&
 		       speed_ring_live(ring) + READ_ONCE(ring->overflow_bytes) > skip;
-	}
 	return speed_rx_pause(ring, skip + 1, timeo) ?: 1;
 }
 

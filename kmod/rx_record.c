@@ -122,11 +122,14 @@ static ssize_t take_locked(struct sock *sk, struct speed_ring *ring, struct msgh
 /* Return: 1 to look again, 0 at the end, or the error. */
 static int pause_or_end(struct sock *sk, struct speed_ring *ring, long *timeo)
 {
-	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) {
-		smp_rmb();	/* bytes that came before the end count before it */
+	bool end = READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+
+	smp_rmb();	/* an error or bytes that came before the end count before it */
+	if (READ_ONCE(sk->sk_err))
+		return 1;
+	if (end)
 		return !READ_ONCE(ring->pair->broken) &&
 		       (speed_ring_live(ring) || READ_ONCE(ring->overflow_bytes));
-	}
 	return speed_rx_pause(ring, 1, timeo) ?: 1;
 }
 
@@ -174,6 +177,7 @@ static u64 ring_payload(struct speed_ring *ring)
 			break;
 		sum += rec.len;
 		at += bytes;
+		cond_resched();
 	}
 	return sum;
 }

@@ -117,7 +117,7 @@ static int get_lease(struct sock *sk, void *inout)
 	u64 cookie = lease->cookie;
 	u32 role = lease->role;
 
-	if (role >= SPEED_ROLES || lease->flags)
+	if (role >= SPEED_ROLES || lease->flags || lease->reserved)
 		return -EINVAL;
 	if (!pair)
 		return -ENOTCONN;

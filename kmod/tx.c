@@ -10,6 +10,7 @@
 #include "family.h"
 #include "lease.h"
 #include "overflow.h"
+#include "pages.h"
 #include "ring.h"
 #include "trace.h"
 #include "tx.h"
@@ -32,9 +33,21 @@ int speed_tx_error(struct sock *sk)
 	return -EPIPE;
 }
 
-/*
- * A bad user address sends nothing of its piece, as in TCP and AF_UNIX.
+/**
+ * speed_tx_fault() - a copy into the ring ended early
+ * @ring: the ring
+ *
+ * A bad user address sends nothing of its piece, as in TCP and AF_UNIX. What was
+ * copied of it is beyond the head, where nobody clears it by the index.
+ *
+ * Return: -EFAULT.
  */
+int speed_tx_fault(struct speed_ring *ring)
+{
+	ring->buf->dirty = ring->size;
+	return -EFAULT;
+}
+
 static ssize_t put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
 {
 	struct speed_side *side = &ring->role[SPEED_ROLE_TX].side;
@@ -47,7 +60,7 @@ static ssize_t put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
 	if (!n)
 		return 0;
 	if (!speed_copy_in(speed_ring_span(side, 0), n, &msg->msg_iter))
-		return -EFAULT;
+		return speed_tx_fault(ring);
 	speed_ring_publish(side, n);
 	trace_speed_publish(ring->pair->id, ring->end, n);
 	speed_wake_data(ring);
@@ -125,7 +138,7 @@ int speed_tx_pause(struct sock *sk, struct speed_ring *ring, u64 want, long *tim
 		return speed_wait_space(ring, want, timeo) ?: sock_error(sk);
 	/* Whoever polls for the edge from here on shall see it. */
 	speed_need_space(ring);
-	return speed_space_ready(ring, want) ? 0 : -EAGAIN;
+	return speed_space_ready(ring, want) ? sock_error(sk) : -EAGAIN;
 }
 
 /* Nothing to be had, and not worth a holder's lease to find out. */
@@ -183,11 +196,12 @@ static ssize_t tx_fast(struct sock *sk, struct speed_ring *ring, struct msghdr *
 		return 0;
 	if (likely(tx_plain(sk, ring, len))) {
 		speed_role_enter(ring, SPEED_ROLE_TX);
-		n = -EFAULT;
+		n = len;
 		if (likely(speed_copy_in(speed_ring_span(&tx->side, 0), len, &msg->msg_iter))) {
 			speed_ring_publish(&tx->side, len);
 			WRITE_ONCE(ring->used, jiffies);
-			n = len;
+		} else {
+			n = speed_tx_fault(ring);
 		}
 	}
 	mutex_unlock(&tx->lock);

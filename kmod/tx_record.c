@@ -29,7 +29,7 @@ static int put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
 	if (free < bytes)
 		return -ENOSPC;
 	if (!speed_copy_in(rec + 1, len, &msg->msg_iter))
-		return -EFAULT;
+		return speed_tx_fault(ring);
 	rec->len = len;
 	rec->reserved = 0;
 	speed_ring_publish(side, bytes);

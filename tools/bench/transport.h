@@ -85,7 +85,7 @@ void socket_link(const struct transport *t, struct link *l);
 void fill(void *to, size_t len, uint64_t seed);
 uint64_t sum(const void *from, size_t len);
 
-/* ---- transport_speed.c ---- */
+/* ---- transport_mapped.c ---- */
 int speed_family_or_die(void);
 
 extern const struct transport transport_pipe, transport_unix, transport_tcp, transport_speed;

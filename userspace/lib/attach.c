@@ -85,9 +85,8 @@ SPD_PUBLIC void speed_detach(struct speed *s)
 
 	if (!s)
 		return;
-	if (__atomic_load_n(s->alive, __ATOMIC_RELAXED) != s->generation)
-		spd_fork_mend(s);
-	s->ops->detach(s);
+	if (__atomic_load_n(s->alive, __ATOMIC_RELAXED) == s->generation || spd_fork_mend(s))
+		s->ops->detach(s);
 	spd_handle_free(s);
 	errno = saved;
 }

@@ -65,19 +65,25 @@ static inline struct spd_iter spd_iter_at(const struct iovec *iov, int n, size_t
 	return it;
 }
 
+/* A place in a buffer, which may be an empty one without an address. */
+static inline unsigned char *spd_iov_at(const struct iovec *v, size_t off)
+{
+	return off ? (unsigned char *)v->iov_base + off : v->iov_base;
+}
+
 /* Copy @len bytes between the buffers and @flat; they have that many. */
 static inline void spd_iter_copy(struct spd_iter *it, unsigned char *flat, size_t len, bool gather)
 {
 	while (len) {
 		const struct iovec *v = &it->iov[it->at];
-		unsigned char *base = (unsigned char *)v->iov_base + it->off;
+		unsigned char *base = spd_iov_at(v, it->off);
 		size_t part = v->iov_len - it->off;
 
 		if (part > len)
 			part = len;
-		if (gather)
+		if (part && gather)
 			memcpy(flat, base, part);
-		else
+		else if (part)
 			memcpy(base, flat, part);
 		flat += part;
 		len -= part;

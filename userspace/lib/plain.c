@@ -15,7 +15,7 @@ static int plain_batch(struct spd_iter *it, struct iovec *batch, size_t *bytes)
 
 	*bytes = 0;
 	for (; it->at < it->n && n < PLAIN_BATCH; it->at++, it->off = 0) {
-		batch[n].iov_base = (unsigned char *)it->iov[it->at].iov_base + it->off;
+		batch[n].iov_base = spd_iov_at(&it->iov[it->at], it->off);
 		batch[n].iov_len = it->iov[it->at].iov_len - it->off;
 		*bytes += batch[n++].iov_len;
 	}
