@@ -121,9 +121,8 @@ void speed_disconnect_pair(struct sock *sk, bool embryo)
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	release_lease(pair, end, SPEED_ROLE_TX);
 	release_lease(pair, end, SPEED_ROLE_RX);
-	/* Let the peer send no more before what it sent is counted. */
 	shut(pair->sk[!end], SEND_SHUTDOWN);
-	smp_mb__after_atomic();
+	smp_mb__after_atomic();	/* the peer sends no more, then what it sent is counted */
 	lost = unread(pair, end);
 	if ((lost || embryo) && !pair->broken)
 		WRITE_ONCE(pair->sk[!end]->sk_err, ECONNRESET);

@@ -37,7 +37,7 @@ static int implied_connect(struct socket *sock, struct msghdr *msg)
 				msg->msg_flags & MSG_DONTWAIT);
 }
 
-static int before_send(struct socket *sock, struct msghdr *msg)
+static noinline int before_odd_send(struct socket *sock, struct msghdr *msg)
 {
 	int err = 0;
 
@@ -47,6 +47,15 @@ static int before_send(struct socket *sock, struct msghdr *msg)
 		err = -EOPNOTSUPP;
 	if (!err && msg->msg_namelen)
 		err = implied_connect(sock, msg);
+	return err;
+}
+
+static inline int before_send(struct socket *sock, struct msghdr *msg)
+{
+	int err = 0;
+
+	if (unlikely(msg->msg_controllen || msg->msg_namelen || (msg->msg_flags & MSG_OOB)))
+		err = before_odd_send(sock, msg);
 	if (!err && !speed_sk_pair(sock->sk))
 		err = -ENOTCONN;
 	return err;

@@ -20,6 +20,7 @@
 #define REAP_PERIOD	HZ
 #define REAP_IDLE	HZ
 #define REAP_LOOKS	128	/* under the lock at a time */
+#define REAP_NOW	256	/* looks when a bound is reached */
 
 static DEFINE_SPINLOCK(reap_lock);
 static LIST_HEAD(reap_rings);
@@ -37,7 +38,7 @@ void speed_reap_add(struct speed_ring *ring)
 
 	spin_lock(&reap_lock);
 	first = list_empty(&reap_rings);
-	list_add(&ring->reap, &reap_rings);
+	list_add_tail(&ring->reap, &reap_rings);
 	spin_unlock(&reap_lock);
 	if (first)
 		schedule_delayed_work(&reap, REAP_PERIOD);
@@ -54,9 +55,9 @@ void speed_reap_del(struct speed_ring *ring)
 	spin_unlock(&reap_lock);
 }
 
-static bool ring_idle(struct speed_ring *ring)
+static bool ring_idle(struct speed_ring *ring, unsigned long idle)
 {
-	return time_after(jiffies, READ_ONCE(ring->used) + REAP_IDLE) &&
+	return time_after_eq(jiffies, READ_ONCE(ring->used) + idle) &&
 	       !speed_ring_live(ring) && !READ_ONCE(ring->overflow_bytes);
 }
 
@@ -73,39 +74,42 @@ static void end_stray_leases(struct speed_ring *ring)
 	}
 }
 
-/* Both roles' locks are held. */
-static void ring_strip(struct speed_ring *ring)
+/* Both roles' locks are held. Return: bytes taken. */
+static size_t ring_strip(struct speed_ring *ring, unsigned long idle)
 {
 	struct speed_role *tx = &ring->role[SPEED_ROLE_TX];
 	struct speed_role *rx = &ring->role[SPEED_ROLE_RX];
 
 	end_stray_leases(ring);
-	if (!ring->buf || tx->epoch || rx->epoch || !ring_idle(ring) || ring->pair->broken ||
-	    !speed_ring_check(ring))
-		return;
+	if (!ring->buf || tx->epoch || rx->epoch || !ring_idle(ring, idle) ||
+	    ring->pair->broken || !speed_ring_check(ring))
+		return 0;
 	speed_ctl_go_home(ring);
 	speed_ring_drop_buf(ring);
+	return ring->size;
 }
 
-static void ring_try_strip(struct speed_ring *ring)
+static size_t ring_try_strip(struct speed_ring *ring, unsigned long idle)
 {
 	struct speed_role *tx = &ring->role[SPEED_ROLE_TX];
 	struct speed_role *rx = &ring->role[SPEED_ROLE_RX];
+	size_t taken = 0;
 
 	if (!mutex_trylock(&tx->lock))
-		return;
+		return 0;
 	if (mutex_trylock(&rx->lock)) {
-		ring_strip(ring);
+		taken = ring_strip(ring, idle);
 		mutex_unlock(&rx->lock);
 	}
 	mutex_unlock(&tx->lock);
+	return taken;
 }
 
 /*
  * The next ring worth a try among the next few, its pair held, or NULL. Those
  * looked at move to the list's end.
  */
-static struct speed_ring *next_idle(unsigned int *left)
+static struct speed_ring *next_idle(unsigned int *left, unsigned long idle)
 {
 	struct speed_ring *ring, *found = NULL;
 	unsigned int looks = REAP_LOOKS;
@@ -117,7 +121,7 @@ static struct speed_ring *next_idle(unsigned int *left)
 		ring = list_first_entry(&reap_rings, struct speed_ring, reap);
 		list_move_tail(&ring->reap, &reap_rings);
 		(*left)--;
-		if (ring_idle(ring) && speed_pair_tryget(ring->pair))
+		if (ring_idle(ring, idle) && speed_pair_tryget(ring->pair))
 			found = ring;
 	}
 	spin_unlock(&reap_lock);
@@ -142,15 +146,41 @@ static void reap_work(struct work_struct *work)
 	struct speed_ring *ring;
 
 	while (left) {
-		ring = next_idle(&left);
+		ring = next_idle(&left, REAP_IDLE);
 		if (ring) {
-			ring_try_strip(ring);
+			ring_try_strip(ring, REAP_IDLE);
 			speed_pair_put(ring->pair);
 		}
 		cond_resched();
 	}
 	if (count_rings())
 		schedule_delayed_work(&reap, REAP_PERIOD);
+}
+
+/**
+ * speed_reap_now() - a bound is reached: take drained rings' pages at once
+ * @bytes: how much is wanted
+ *
+ * Looks at REAP_NOW rings at most, the longest unlooked-at first. More than is
+ * wanted is taken, so that not each connection pays for the search.
+ *
+ * Context: process; one role's lock may be held.
+ * Return: whether anything was taken.
+ */
+bool speed_reap_now(size_t bytes)
+{
+	unsigned int left = REAP_NOW;
+	struct speed_ring *ring;
+	size_t taken = 0;
+
+	while (left && taken < 8 * bytes) {
+		ring = next_idle(&left, 0);
+		if (!ring)
+			continue;
+		taken += ring_try_strip(ring, 0);
+		speed_pair_put(ring->pair);
+	}
+	return taken;
 }
 
 void speed_reap_exit(void)

@@ -5,10 +5,13 @@
 #ifndef SPEED_REAP_H
 #define SPEED_REAP_H
 
+#include <linux/types.h>
+
 struct speed_ring;
 
 void speed_reap_add(struct speed_ring *ring);
 void speed_reap_del(struct speed_ring *ring);
+bool speed_reap_now(size_t bytes);
 void speed_reap_exit(void);
 
 #endif

@@ -44,6 +44,8 @@ int speed_ring_need_buf(struct speed_ring *ring, struct sock *sk)
 	if (ring->buf)
 		return 0;
 	err = speed_charge(sk, ring->size);
+	if (err && speed_reap_now(ring->size))
+		err = speed_charge(sk, ring->size);
 	if (err)
 		goto count;
 	buf = speed_buf_get(ring->size);
@@ -206,6 +208,6 @@ void speed_ring_unflag(struct speed_ring *ring, u32 flag)
 	rcu_read_lock();
 	ctl = rcu_dereference(ring->ctl);
 	atomic_andnot(flag, (atomic_t *)&ctl->kern->flags);
-	smp_mb__after_atomic();
+	smp_mb__after_atomic();	/* for whoever looks at the queue next */
 	rcu_read_unlock();
 }

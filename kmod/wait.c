@@ -81,7 +81,8 @@ static bool space_enough(struct speed_ring *ring)
 	return speed_ring_room(ring) >= speed_ring_limit(ring) / 2;
 }
 
-static void wake_writer(struct speed_ring *ring)
+/* The flag was seen: somebody waits for space. See speed_wake_space(). */
+void speed_wake_writer(struct speed_ring *ring)
 {
 	struct sock *sk = speed_ring_writer(ring);
 
@@ -90,17 +91,6 @@ static void wake_writer(struct speed_ring *ring)
 	speed_ring_unflag(ring, SPEED_NEED_SPACE);
 	trace_speed_wake(ring->pair->id, ring->end, SPEED_NEED_SPACE);
 	sk->sk_write_space(sk);
-}
-
-/**
- * speed_wake_space() - bytes were released
- * @ring: the ring
- */
-void speed_wake_space(struct speed_ring *ring)
-{
-	smp_mb();					/* E */
-	if (unlikely(speed_ring_flags(ring) & SPEED_NEED_SPACE))
-		wake_writer(ring);
 }
 
 /**
@@ -113,21 +103,12 @@ void speed_wake_all(struct speed_pair *pair)
 	pair->sk[1]->sk_state_change(pair->sk[1]);
 }
 
-/**
- * speed_data_ready() - would a reader have something to do?
- * @ring: the ring
- * @want: bytes it waits for
- *
- * Return: whether there are bytes enough, an end, an error or a lie.
- */
-bool speed_data_ready(struct speed_ring *ring, u64 want)
+/* The ring alone has not enough. See speed_data_ready(). */
+bool speed_data_or_end(struct speed_ring *ring, u64 want)
 {
 	u64 live = speed_ring_live(ring);
-	struct sock *sk;
+	struct sock *sk = speed_ring_reader(ring);
 
-	if (live >= want)
-		return true;
-	sk = speed_ring_reader(ring);
 	return live + READ_ONCE(ring->overflow_bytes) >= want || READ_ONCE(sk->sk_err) ||
 	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN);
 }
@@ -222,7 +203,7 @@ static bool ready(struct speed_ring *ring, u64 want, u32 need)
 				       : speed_space_ready(ring, want);
 }
 
-static bool yield_first(struct speed_ring *ring, u64 want, u32 need)
+static inline bool yield_first(struct speed_ring *ring, u64 want, u32 need)
 {
 	struct speed_pair *pair = ring->pair;
 	int end = need == SPEED_NEED_DATA ? !ring->end : ring->end;
@@ -231,7 +212,7 @@ static bool yield_first(struct speed_ring *ring, u64 want, u32 need)
 	if (!yield_worthwhile(pair, end))
 		return false;
 	speed_compat_yield();
-	if (!time_after(jiffies, then) && ready(ring, want, need)) {
+	if (likely(ready(ring, want, need) && !time_after(jiffies, then))) {
 		pair->shyness[end] /= 2;
 		return true;
 	}
@@ -239,13 +220,12 @@ static bool yield_first(struct speed_ring *ring, u64 want, u32 need)
 	return ready(ring, want, need);
 }
 
-static int wait_for(struct sock *sk, struct speed_ring *ring, u64 want, u32 need, long *timeo)
+static noinline int wait_for(struct sock *sk, struct speed_ring *ring, u64 want, u32 need,
+			     long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;
 
-	if (*timeo && yield_first(ring, want, need))
-		return 0;
 	speed_pair_asleep(ring->pair, need == SPEED_NEED_DATA ? !ring->end : ring->end);
 	trace_speed_sleep(ring->pair->id, ring->end, need);
 	add_wait_queue(sk_sleep(sk), &wait);
@@ -274,6 +254,8 @@ static int wait_for(struct sock *sk, struct speed_ring *ring, u64 want, u32 need
  */
 int speed_wait_data(struct speed_ring *ring, u64 want, long *timeo)
 {
+	if (*timeo && yield_first(ring, want, SPEED_NEED_DATA))
+		return 0;
 	return wait_for(speed_ring_reader(ring), ring, want, SPEED_NEED_DATA, timeo);
 }
 
@@ -288,5 +270,7 @@ int speed_wait_data(struct speed_ring *ring, u64 want, long *timeo)
  */
 int speed_wait_space(struct speed_ring *ring, u64 want, long *timeo)
 {
+	if (*timeo && yield_first(ring, want, SPEED_NEED_SPACE))
+		return 0;
 	return wait_for(speed_ring_writer(ring), ring, want, SPEED_NEED_SPACE, timeo);
 }

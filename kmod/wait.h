@@ -5,17 +5,40 @@
 #ifndef SPEED_WAIT_H
 #define SPEED_WAIT_H
 
-#include "pair.h"
+#include "ring.h"
 
 void speed_wake_data(struct speed_ring *ring);
-void speed_wake_space(struct speed_ring *ring);
+void speed_wake_writer(struct speed_ring *ring);
 void speed_wake_mapped_data(struct speed_ring *ring);
 void speed_wake_all(struct speed_pair *pair);
-bool speed_data_ready(struct speed_ring *ring, u64 want);
+bool speed_data_or_end(struct speed_ring *ring, u64 want);
 bool speed_space_ready(struct speed_ring *ring, u64 want);
 int speed_wait_data(struct speed_ring *ring, u64 want, long *timeo);
 int speed_wait_space(struct speed_ring *ring, u64 want, long *timeo);
 void speed_need_data(struct speed_ring *ring);
 void speed_need_space(struct speed_ring *ring);
+
+/**
+ * speed_wake_space() - bytes were released
+ * @ring: the ring
+ */
+static inline void speed_wake_space(struct speed_ring *ring)
+{
+	smp_mb();					/* E */
+	if (unlikely(speed_ring_flags(ring) & SPEED_NEED_SPACE))
+		speed_wake_writer(ring);
+}
+
+/**
+ * speed_data_ready() - would a reader have something to do?
+ * @ring: the ring
+ * @want: bytes it waits for
+ *
+ * Return: whether there are bytes enough, an end, an error or a lie.
+ */
+static inline bool speed_data_ready(struct speed_ring *ring, u64 want)
+{
+	return speed_ring_live(ring) >= want || speed_data_or_end(ring, want);
+}
 
 #endif

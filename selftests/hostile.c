@@ -43,9 +43,7 @@ static void trial_begin(struct trial *y, const struct transport *t, int role)
 
 static void trial_end(struct trial *y)
 {
-	munmap(y->w.r.own, PAGE);
-	munmap(y->w.r.peer, 2 * PAGE);
-	munmap(y->w.r.data, 2 * y->w.l.size);
+	raw_unmap(&y->w);
 	free(y->shadow);
 	pair_close(y->e);
 }

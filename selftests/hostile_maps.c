@@ -228,7 +228,7 @@ static int touch_all(char *at, size_t len, int prot)
 	return faults;
 }
 
-static void poke_role(int fd, const struct raw *w, int role)
+static void poke_role(int fd, const struct raw *w, int role, bool leased)
 {
 	static const int prots[] = {
 		PROT_NONE, PROT_READ, PROT_WRITE, RW, PROT_READ | PROT_EXEC, RW | PROT_EXEC,
@@ -251,7 +251,7 @@ static void poke_role(int fd, const struct raw *w, int role)
 		/* A reservation without any right gives nothing away. */
 		if (m == MAP_FAILED) {
 			wrong += errno != EINVAL && errno != EPERM && errno != EACCES;
-			wrong += may_map(w, role, at, lens[n], prots[p]) && prots[p];
+			wrong += leased && may_map(w, role, at, lens[n], prots[p]) && prots[p];
 			continue;
 		}
 		mapped++;
@@ -261,7 +261,7 @@ static void poke_role(int fd, const struct raw *w, int role)
 	}
 	WANT(wrong, 0, 0, "role %d: wrong answers", role);
 	WANT(faults, 0, 0, "role %d: faults in what was given", role);
-	WANT_TRUE(mapped >= 3, "role %d: something was given", role);
+	WANT_TRUE(!leased || mapped >= 3, "role %d: something was given", role);
 }
 
 static void poke(const struct transport *t)
@@ -273,11 +273,11 @@ static void poke(const struct transport *t)
 	tp_pair_sized(&u, e, RING / 2);
 	raw_open(&tx, e[0].fd, SPEED_ROLE_TX);
 	raw_open(&rx, e[0].fd, SPEED_ROLE_RX);
-	poke_role(e[0].fd, &tx, SPEED_ROLE_TX);
-	poke_role(e[0].fd, &rx, SPEED_ROLE_RX);
+	poke_role(e[0].fd, &tx, SPEED_ROLE_TX, true);
+	poke_role(e[0].fd, &rx, SPEED_ROLE_RX, true);
 	exact(e, 0, "after all that");
-	poke_role(e[0].fd, &tx, SPEED_ROLE_TX);
-	poke_role(e[0].fd, &rx, SPEED_ROLE_RX);
+	poke_role(e[0].fd, &tx, SPEED_ROLE_TX, false);
+	poke_role(e[0].fd, &rx, SPEED_ROLE_RX, false);
 	exact(e, 0, "after the same without a lease");
 	pair_close(e);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <linux/speed_ring.h>
 
@@ -110,11 +111,26 @@ struct raw {
 	volatile uint64_t *own;
 };
 
-static inline void raw_open(struct raw *w, int fd, int role)
+/* False, with errno, where there is no lease to be had. */
+static inline bool raw_try(struct raw *w, int fd, int role)
 {
-	MUST(lease_role(fd, role, &w->l) == 0);
+	if (lease_role(fd, role, &w->l))
+		return false;
 	map_all(fd, &w->l, &w->r);
 	w->own = (void *)w->r.own;
+	return true;
+}
+
+static inline void raw_open(struct raw *w, int fd, int role)
+{
+	MUST(raw_try(w, fd, role));
+}
+
+static inline void raw_unmap(struct raw *w)
+{
+	munmap(w->r.own, PAGE);
+	munmap(w->r.peer, 2 * PAGE);
+	munmap(w->r.data, 2 * w->l.size);
 }
 
 static inline void raw_publish(struct raw *w, uint64_t index)

@@ -39,6 +39,15 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def keep_priority(pid):
+    """A session of its own is scheduled as a group of its own: give that the caller's nice value."""
+    try:
+        with open("/proc/%d/autogroup" % pid, "w") as file:
+            file.write(str(os.nice(0)))
+    except OSError:
+        pass
+
+
 class Guest:
     """States: boot, run (the command), end (unloading), finished; oops, timeout."""
 
@@ -60,6 +69,7 @@ class Guest:
         self.process = subprocess.Popen(args(writers), stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, pass_fds=writers,
                                         start_new_session=True, preexec_fn=die_with_parent)
+        keep_priority(self.process.pid)
         for writer in writers:
             os.close(writer)
 

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Allocations that fail: the n-th one inside each call, for n = 1, 2, ... until
+ * the call gets by without a failure. Each call succeeds or has a sane errno,
+ * and works as soon as nothing fails any more. Needs CONFIG_FAULT_INJECTION,
+ * FAILSLAB and FAIL_PAGE_ALLOC; with FAULT_INJECTION_USERCOPY copies fail too.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stress.h"
+
+#define MOST		2000	/* allocations in one call */
+#define DEBUGFS		"/sys/kernel/debug"
+#define RING		8192
+
+static int nth_fd = -1;
+
+static void need_faults(void)
+{
+	char path[64], text[16];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/fail-nth", gettid());
+	nth_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (nth_fd < 0)
+		trace_skip("needs CONFIG_FAULT_INJECTION (%s)", path);
+	if (access(DEBUGFS "/failslab", F_OK) && access(DEBUGFS "/fail_page_alloc", F_OK))
+		trace_skip("needs CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC and debugfs");
+	/* Allocations that may sleep fail too; nothing fails by chance. */
+	MUST(file_write(DEBUGFS "/failslab/ignore-gfp-wait", "N") == 0);
+	MUST(file_write(DEBUGFS "/fail_page_alloc/ignore-gfp-wait", "N") == 0);
+	MUST(file_write(DEBUGFS "/fail_page_alloc/min-order", "0") == 0);
+	MUST(file_read(DEBUGFS "/failslab/probability", text, sizeof(text)) == 0);
+	WANT(atoi(text), 0, 0, "nothing fails by chance");
+}
+
+static void fail_nth(int n)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%d", n);
+
+	MUST(pwrite(nth_fd, text, len, 0) == len);
+}
+
+/* Whether the failure has happened; none is pending afterwards. */
+static bool failed(void)
+{
+	char text[16] = "";
+
+	MUST(pread(nth_fd, text, sizeof(text) - 1, 0) > 0);
+	fail_nth(0);
+	return atoi(text) == 0;
+}
+
+/**
+ * struct probe - one call
+ * @begin: makes what the call needs
+ * @call: the call; -1 and errno, or what it returned
+ * @end: undoes both
+ * @good: is that errno one that a program expects of this call?
+ */
+struct probe {
+	const char *name;
+	void (*begin)(void);
+	long (*call)(void);
+	void (*end)(void);
+	bool (*good)(int err);
+};
+
+static const struct transport *tp;
+static struct end e[2];
+static struct address addr;
+static struct raw raw;
+static struct speed *handle;
+static int fd, listener, accepted;
+static char buf[6000];
+
+static bool no_memory(int err)
+{
+	return err == ENOMEM || err == ENOBUFS || err == ENFILE || err == EFAULT;
+}
+
+static bool or_again(int err)
+{
+	return no_memory(err) || err == EAGAIN;
+}
+
+static void none(void)
+{
+	fd = accepted = listener = -1;
+}
+
+static void shut(void)
+{
+	if (fd >= 0)
+		close(fd);
+	if (accepted >= 0)
+		close(accepted);
+	if (listener >= 0)
+		close(listener);
+}
+
+static long do_socket(void)
+{
+	return fd = socket(tp->family, tp->type, 0);
+}
+
+static void begin_bind(void)
+{
+	none();
+	fd = tp_socket(tp, 0);
+	tp_address(tp, &addr);
+}
+
+static long do_bind(void)
+{
+	return bind_to(fd, &addr);
+}
+
+static void begin_listen(void)
+{
+	begin_bind();
+	MUST(bind_to(fd, &addr) == 0);
+}
+
+static long do_listen(void)
+{
+	return listen(fd, 4);
+}
+
+static void begin_connect(void)
+{
+	none();
+	listener = tp_listen(tp, 4, &addr);
+	fd = tp_socket(tp, 0);
+}
+
+static long do_connect(void)
+{
+	return connect_to(fd, &addr);
+}
+
+static long do_implied(void)
+{
+	return sendto(fd, buf, 100, MSG_NOSIGNAL, (struct sockaddr *)&addr.sa, addr.len);
+}
+
+static void begin_accept(void)
+{
+	begin_connect();
+	MUST(connect_to(fd, &addr) == 0);
+	MUST(set_nonblock(listener, true) == 0);
+}
+
+static long do_accept(void)
+{
+	return accepted = accept(listener, NULL, NULL);
+}
+
+static void begin_pair(void)
+{
+	tp_pair_sized(tp, e, RING / 2);
+}
+
+static void end_pair(void)
+{
+	pair_close(e);
+}
+
+static long do_send(void)
+{
+	return send(e[0].fd, buf, sizeof(buf), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* The ring is full: what comes is kept beside it. */
+static void begin_overflow(void)
+{
+	begin_pair();
+	MUST(send(e[0].fd, buf, 4000, MSG_DONTWAIT) == 4000);
+	MUST(send(e[0].fd, buf, 4000, MSG_DONTWAIT) == 4000);
+}
+
+static void begin_recv(void)
+{
+	begin_pair();
+	MUST(do_send() == sizeof(buf));
+}
+
+static long do_recv(void)
+{
+	return recv(e[1].fd, buf, sizeof(buf), MSG_DONTWAIT);
+}
+
+static long do_lease(void)
+{
+	return lease_role(e[0].fd, SPEED_ROLE_TX, &raw.l);
+}
+
+static void begin_map(void)
+{
+	begin_pair();
+	MUST(do_lease() == 0);
+}
+
+static char *mapped;
+
+static long do_map(void)
+{
+	mapped = mmap(NULL, 2 * raw.l.size, RW, MAP_SHARED, e[0].fd, raw.l.off_data);
+	return mapped == MAP_FAILED ? -1 : 0;
+}
+
+static void end_map(void)
+{
+	if (mapped != MAP_FAILED)
+		munmap(mapped, 2 * raw.l.size);
+	end_pair();
+}
+
+/* A failed fault is a SIGBUS or a SIGSEGV, or the kernel tries it again. */
+static void begin_fault(void)
+{
+	begin_map();
+	MUST(do_map() == 0);
+}
+
+static long do_fault(void)
+{
+	int sig = touch(mapped, true);
+
+	errno = ENOMEM;
+	return sig ? -1 : 0;
+}
+
+static long do_revoke(void)
+{
+	return send(e[0].fd, buf, 10, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void begin_library(void)
+{
+	begin_pair();
+	handle = speed_attach(e[0].fd, 0);
+	MUST(handle);
+}
+
+static long do_library(void)
+{
+	speed_map(handle, SPEED_MAP_BOTH);
+	return speed_send(handle, buf, 100, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void end_library(void)
+{
+	speed_detach(handle);
+	end_pair();
+}
+
+static int out[2];
+
+static void begin_splice(void)
+{
+	begin_recv();
+	MUST(pipe(out) == 0);
+}
+
+static long do_splice(void)
+{
+	return splice(e[1].fd, NULL, out[1], NULL, 2000, SPLICE_F_NONBLOCK);
+}
+
+static void begin_splice_in(void)
+{
+	begin_pair();
+	MUST(pipe(out) == 0);
+	MUST(write(out[1], buf, 2000) == 2000);
+}
+
+static long do_splice_in(void)
+{
+	return splice(out[0], NULL, e[0].fd, NULL, 2000, SPLICE_F_NONBLOCK);
+}
+
+static void end_splice(void)
+{
+	close(out[0]);
+	close(out[1]);
+	end_pair();
+}
+
+static long do_pair(void)
+{
+	int two[2];
+	long ret = socketpair(tp->family, tp->type, 0, two);
+
+	fd = accepted = -1;
+	if (!ret) {
+		fd = two[0];
+		accepted = two[1];
+	}
+	return ret;
+}
+
+static long do_poll(void)
+{
+	struct pollfd p = { .fd = e[1].fd, .events = POLLIN };
+
+	return poll(&p, 1, 0);
+}
+
+static const struct probe probes[] = {
+	{ "socket", none, do_socket, shut, no_memory },
+	{ "socketpair", none, do_pair, shut, no_memory },
+	{ "bind", begin_bind, do_bind, shut, no_memory },
+	{ "listen", begin_listen, do_listen, shut, no_memory },
+	{ "connect", begin_connect, do_connect, shut, no_memory },
+	{ "sendto", begin_connect, do_implied, shut, no_memory },
+	{ "accept", begin_accept, do_accept, shut, no_memory },
+	{ "send", begin_pair, do_send, end_pair, or_again },
+	{ "send beyond the ring", begin_overflow, do_send, end_pair, or_again },
+	{ "recv", begin_recv, do_recv, end_pair, no_memory },
+	{ "poll", begin_recv, do_poll, end_pair, no_memory },
+	{ "lease", begin_pair, do_lease, end_pair, or_again },
+	{ "mmap", begin_map, do_map, end_map, or_again },
+	{ "a fault", begin_fault, do_fault, end_map, no_memory },
+	{ "revoke", begin_fault, do_revoke, end_map, or_again },
+	{ "the library", begin_library, do_library, end_library, or_again },
+	{ "splice out", begin_splice, do_splice, end_splice, or_again },
+	{ "splice in", begin_splice_in, do_splice_in, end_splice, or_again },
+};
+
+/* A connection and a message on it, when nothing fails. */
+static bool works(void)
+{
+	struct end f[2];
+	char got[4];
+	bool ok;
+
+	tp_pair_sized(tp, f, RING / 2);
+	ok = send(f[0].fd, "abc", 3, 0) == 3 && recv(f[1].fd, got, 4, 0) == 3 &&
+	     !memcmp(got, "abc", 3);
+	pair_close(f);
+	return ok;
+}
+
+static void try_all(const struct probe *p)
+{
+	int n, sane = 0, insane = 0, last = 0, broken = 0;
+
+	for (n = 1; n < MOST; n++) {
+		bool happened;
+		long ret;
+		int err;
+
+		p->begin();
+		fail_nth(n);
+		ret = p->call();
+		err = errno;
+		happened = failed();
+		/* The same call again: it is not spoilt by the failure. */
+		if (ret < 0 && p->good(err))
+			sane++;
+		else if (ret < 0) {
+			insane++;
+			last = err;
+		}
+		if (ret < 0 && happened && (p->call == do_bind || p->call == do_connect ||
+					    p->call == do_send || p->call == do_recv ||
+					    p->call == do_lease || p->call == do_accept))
+			broken += p->call() < 0;
+		p->end();
+		if (!happened)
+			break;
+	}
+	WANT(insane, 0, 0, "%s: strange errors, the last %s", p->name, strerrorname_np(last));
+	WANT(broken, 0, 0, "%s: failures that stayed", p->name);
+	WANT_TRUE(n < MOST, "%s: gets by in the end", p->name);
+	WANT_TRUE(works(), "%s: all works afterwards", p->name);
+	trace_num(n - 1, "%s: allocations", p->name);
+	trace_num(sane, "%s: errors", p->name);
+}
+
+static void every(const struct transport *t)
+{
+	int before = sockets_listed();
+	size_t i;
+
+	tp = t;
+	need_faults();
+	MUST(works());
+	for (i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
+		try_all(&probes[i]);
+	WANT(sockets_settle(before), before, 0, "sockets left");
+}
+
+static const struct test_case cases[] = {
+	{ "every", every, CASE_BOTH | CASE_SPEED | CASE_LONG },
+};
+
+RUN_CASES(cases)
