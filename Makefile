@@ -34,19 +34,19 @@ userspace:
 	$(MAKE) -C userspace O=$(CURDIR)/build/userspace
 
 demo:
-	HOST=$(HOST) tools/demo/demo
+	@HOST=$(HOST) tools/demo/demo
 
 check:
-	tools/check/check $(SUITES)
+	@tools/check/check $(SUITES)
 
 soak:
-	SPEED_SOAK=1 tools/check/check $(SUITES)
+	@SPEED_SOAK=1 tools/check/check $(SUITES)
 
 bench:
-	tools/bench/bench $(if $(JSON),--json $(JSON))
+	@tools/bench/bench $(if $(JSON),--json $(JSON))
 
 figures:
-	tools/bench/figures
+	@tools/bench/figures
 
 install: install-userspace install-module
 

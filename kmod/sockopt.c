@@ -203,9 +203,14 @@ int speed_getsockopt(struct socket *sock, int level, int name, char __user *val,
 	if (g->in && copy_from_user(&u, val, g->size))
 		return -EFAULT;
 	err = g->get(sock->sk, &u);
-	if ((!err || err == -EAGAIN) && copy_to_user(val, &u, g->size))
-		return -EFAULT;
-	return err;
+	if (err && err != -EAGAIN)
+		return err;
+	if (!copy_to_user(val, &u, g->size))
+		return err;
+	/* A lease that nobody heard of. */
+	if (!err && name == SPEED_LEASE)
+		unlease(sock->sk, u.lease.role);
+	return -EFAULT;
 }
 
 static int end_rx_lease(struct sock *sk)

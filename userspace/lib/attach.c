@@ -23,7 +23,7 @@ void spd_role_forget(struct spd_role *r)
 {
 	r->side = (struct speed_side){ .kern = &attach_no_kern };
 	r->epoch = SPD_NO_LEASE;
-	r->map.base = NULL;
+	r->map.at[0] = NULL;
 	r->owed = 0;
 	r->defer = false;
 	r->resv = SPD_RESV_NONE;

@@ -63,15 +63,15 @@ struct spd_ops {
 
 /**
  * struct spd_map - a role's regions in this address space
- * @base: one reservation of @bytes: OWN, PEER, DATA; NULL where there is none
- * @bytes: its length
+ * @at: OWN, PEER, DATA; NULL where there is none
+ * @bytes: their lengths
  * @pair: the pair to which they belong
  * @size: the ring's
  * @off: the three offsets
  */
 struct spd_map {
-	unsigned char	*base;
-	size_t		bytes;
+	unsigned char	*at[3];
+	size_t		bytes[3];
 	__u64		pair;
 	__u64		size;
 	__u64		off[3];

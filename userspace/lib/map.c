@@ -2,32 +2,31 @@
 /*
  * A role's regions in this address space.
  *
- * One reservation holds them in a row, so that a role is dropped with one
- * munmap():
- *
  *	OWN	1 page		read and write
  *	PEER	2 pages		read: struct speed_kern, the peer's index
  *	DATA	2 * size	read, and for TX write
  *
- * They stay mapped when a lease ends and serve the next one.
+ * They stay mapped when a lease ends and serve the next one. Each lies where the
+ * kernel puts it: one that is refused, because the lease ended meanwhile, must
+ * leave no gap in what is later unmapped as a whole, into which another thread
+ * may have mapped something by then.
  */
 #include <sys/mman.h>
 #include <unistd.h>
 #include "role.h"
 
-/* One region over its part of the reservation. */
-static int map_region(int fd, unsigned char *at, size_t bytes, int prot, __u64 off)
-{
-	void *got = mmap(at, bytes, prot, MAP_SHARED | MAP_FIXED, fd, (off_t)off);
-
-	return got == MAP_FAILED ? errno : 0;
-}
-
 static bool map_serves(const struct spd_map *map, const struct speed_lease *lease)
 {
-	return map->base && map->pair == lease->pair && map->size == lease->size &&
+	return map->at[0] && map->pair == lease->pair && map->size == lease->size &&
 	       map->off[0] == lease->off_own && map->off[1] == lease->off_peer &&
 	       map->off[2] == lease->off_data;
+}
+
+static void map_undo(const struct spd_map *map)
+{
+	for (int i = 0; i < 3; i++)
+		if (map->at[i])
+			munmap(map->at[i], map->bytes[i]);
 }
 
 /* Unmap a role's regions. Its lock is held. */
@@ -35,11 +34,27 @@ void spd_map_drop(struct spd_role *r)
 {
 	struct spd_map map = r->map;
 
-	if (!map.base)
+	if (!map.at[0])
 		return;
 	spd_role_forget(r);
 	spd_compiler_barrier();	/* a signal handler must not look at what goes */
-	munmap(map.base, map.bytes);
+	map_undo(&map);
+}
+
+/* All three, or an errno and none. */
+static int map_regions(int fd, struct spd_map *map, const int prot[3])
+{
+	for (int i = 0; i < 3; i++) {
+		void *got = mmap(NULL, map->bytes[i], prot[i], MAP_SHARED, fd, (off_t)map->off[i]);
+		int err = errno;
+
+		if (got == MAP_FAILED) {
+			map_undo(map);
+			return err;
+		}
+		map->at[i] = got;
+	}
+	return 0;
 }
 
 /**
@@ -52,15 +67,16 @@ void spd_map_drop(struct spd_role *r)
  */
 int spd_map_role(struct speed *s, int role, const struct speed_lease *lease)
 {
+	int data = role == SPEED_ROLE_TX ? PROT_READ | PROT_WRITE : PROT_READ;
+	const int prot[3] = { PROT_READ | PROT_WRITE, PROT_READ, data };
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct spd_role *r = &s->role[role];
 	struct spd_map map = {
-		.bytes = 3 * page + 2 * lease->size,
+		.bytes = { page, 2 * page, 2 * lease->size },
 		.pair = lease->pair,
 		.size = lease->size,
 		.off = { lease->off_own, lease->off_peer, lease->off_data },
 	};
-	int prot = role == SPEED_ROLE_TX ? PROT_READ | PROT_WRITE : PROT_READ;
 	int err;
 
 	if (map_serves(&r->map, lease))
@@ -68,26 +84,15 @@ int spd_map_role(struct speed *s, int role, const struct speed_lease *lease)
 	if (lease->size & (page - 1))
 		return EOPNOTSUPP;
 	spd_map_drop(r);
-	map.base = mmap(NULL, map.bytes, PROT_NONE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (map.base == MAP_FAILED)
-		return errno;
-	err = map_region(s->fd, map.base, page, PROT_READ | PROT_WRITE, lease->off_own);
-	if (!err)
-		err = map_region(s->fd, map.base + page, 2 * page, PROT_READ, lease->off_peer);
-	if (!err)
-		err = map_region(s->fd, map.base + 3 * page, 2 * lease->size, prot,
-				 lease->off_data);
-	if (err) {
-		munmap(map.base, map.bytes);
+	err = map_regions(s->fd, &map, prot);
+	if (err)
 		return err;
-	}
 	r->map = map;
 	r->side = (struct speed_side){
-		.mine = (void *)map.base,
-		.kern = (void *)(map.base + page),
-		.theirs = (void *)(map.base + 2 * page),
-		.data = map.base + 3 * page,
+		.mine = (void *)map.at[0],
+		.kern = (void *)map.at[1],
+		.theirs = (void *)(map.at[1] + page),
+		.data = map.at[2],
 		.size = lease->size,
 	};
 	return 0;

@@ -177,7 +177,7 @@ static bool memfd_nonblock(struct speed *s)
 static void memfd_detach(struct speed *s)
 {
 	for (int i = SPEED_ROLES - 1; i >= 0; i--)
-		if (s->role[i].map.base)
+		if (s->role[i].map.at[0])
 			memfd_wake_flag(s, i, 0, SPEED_CLOSED);
 	for (int i = 0; i < SPEED_ROLES; i++)
 		spd_map_drop(&s->role[i]);
@@ -215,7 +215,7 @@ static int memfd_map(struct spd_role *r, int role, int fd, off_t at, size_t size
 		munmap(base, ctl + 2 * size);
 		return -1;
 	}
-	r->map = (struct spd_map){ .base = base, .bytes = ctl + 2 * size, .size = size };
+	r->map = (struct spd_map){ .at = { base }, .bytes = { ctl + 2 * size }, .size = size };
 	r->side = (struct speed_side){
 		.kern = (void *)base,
 		.mine = (void *)(base + (role == SPEED_ROLE_TX ? page : 2 * page)),

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Storms on connections with traffic: processes forked and programs started by
+ * the dozen while threads send, descriptors that travel between processes, and
+ * network namespaces that go while connections are open in them.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stress.h"
+
+#define CHILDREN	40
+#define SENDERS		3
+#define WHO		64	/* senders of all kinds at most */
+#define HOPS		200
+
+/* What is sent: who, which, and a check of the two. */
+struct note {
+	uint32_t who, which;
+	uint64_t check;
+};
+
+static struct note note_of(uint32_t who, uint32_t which)
+{
+	return (struct note){ who, which, who * 0x9e3779b97f4a7c15ull ^ which };
+}
+
+struct storm {
+	struct end e[2];
+	atomic_bool stop;
+	atomic_int next;
+	uint32_t last[WHO + CHILDREN * 20];
+	long notes, wrong;
+};
+
+static bool send_note(struct end *e, uint32_t who, uint32_t which)
+{
+	struct note n = note_of(who, which);
+
+	return end_send(e, &n, sizeof(n), MSG_NOSIGNAL) == sizeof(n);
+}
+
+/* Each sender's notes come whole and in his order. */
+static long read_notes(void *arg)
+{
+	struct storm *s = arg;
+	struct note n;
+
+	while (end_recv(&s->e[1], &n, sizeof(n), MSG_WAITALL) == sizeof(n)) {
+		struct note want = note_of(n.who, n.which);
+
+		s->notes++;
+		if (memcmp(&n, &want, sizeof(n)) || n.who >= WHO + CHILDREN * 20 ||
+		    n.which != s->last[n.who]++)
+			s->wrong++;
+	}
+	return s->wrong;
+}
+
+static long send_notes(void *arg)
+{
+	struct storm *s = arg;
+	uint32_t who = s->next++, i;
+
+	for (i = 0; !s->stop; i++) {
+		if (!send_note(&s->e[0], who, i))
+			return -1;
+	}
+	return i;
+}
+
+static pid_t child_of_storm(struct storm *s, uint32_t who, bool exec)
+{
+	char *const argv[] = { "true", NULL };
+	pid_t pid = fork();
+
+	MUST(pid >= 0);
+	if (pid)
+		return pid;
+	if (!send_note(&s->e[0], who, 0) || !send_note(&s->e[0], who, 1))
+		_exit(1);
+	if (exec)
+		execve("/bin/true", argv, NULL);
+	_exit(0);
+}
+
+static void forks(const struct transport *t, bool exec)
+{
+	int children = soak_times(CHILDREN, 20), i, at = 0;
+	struct storm *s = calloc(1, sizeof(*s));
+	struct task reader, sender[SENDERS];
+	long sent = 0, bad = 0, left;
+	pid_t pid[8] = { 0 };
+
+	MUST(s);
+	tp_pair_sized(t, s->e, 8192);
+	task_start(&reader, read_notes, s);
+	for (i = 0; i < SENDERS; i++)
+		task_start(&sender[i], send_notes, s);
+	for (i = 0; i < children; i++, at = (at + 1) % 8) {
+		if (pid[at])
+			bad += process_join(pid[at]) != 0;
+		pid[at] = child_of_storm(s, WHO + i, exec);
+		sent += 2;
+	}
+	for (i = 0; i < 8; i++)
+		bad += pid[i] && process_join(pid[i]) != 0;
+	s->stop = true;
+	for (i = 0; i < SENDERS; i++) {
+		left = task_join(&sender[i]);
+		bad += left < 0;
+		sent += left;
+	}
+	WANT_OK(shutdown(s->e[0].fd, SHUT_WR), "shutdown");
+	WANT(task_join(&reader), 0, 0, "wrong notes");
+	WANT(bad, 0, 0, "senders that failed");
+	WANT(s->notes, sent, 0, "notes");
+	pair_close(s->e);
+	free(s);
+}
+
+static void fork_storm(const struct transport *t)
+{
+	forks(t, false);
+}
+
+static void exec_storm(const struct transport *t)
+{
+	forks(t, true);
+}
+
+/* ---- descriptors that travel ---- */
+
+union control {
+	char buf[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr head;
+};
+
+static bool pass(int over, int fd, uint32_t turn)
+{
+	union control c = { 0 };
+	struct iovec iov = { &turn, sizeof(turn) };
+	struct msghdr m = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = c.buf,
+		.msg_controllen = sizeof(c.buf),
+	};
+
+	c.head.cmsg_level = SOL_SOCKET;
+	c.head.cmsg_type = SCM_RIGHTS;
+	c.head.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&c.head), &fd, sizeof(int));
+	return sendmsg(over, &m, MSG_NOSIGNAL) == sizeof(turn);
+}
+
+static int take(int over, uint32_t *turn)
+{
+	union control c = { 0 };
+	struct iovec iov = { turn, sizeof(*turn) };
+	struct msghdr m = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = c.buf,
+		.msg_controllen = sizeof(c.buf),
+	};
+	int fd = -1;
+
+	if (recvmsg(over, &m, 0) == sizeof(*turn) && m.msg_controllen)
+		memcpy(&fd, CMSG_DATA(&c.head), sizeof(int));
+	return fd;
+}
+
+struct hop {
+	const struct transport *t;
+	int in, out;
+};
+
+/* Takes the descriptor, sends the turn's note on it, and hands it on. */
+static int hop(void *arg)
+{
+	struct hop *h = arg;
+	uint32_t turn;
+
+	while (1) {
+		int fd = take(h->in, &turn);
+		struct end e;
+
+		if (fd < 0)
+			return 1;
+		end_init(h->t, &e, fd, 0);
+		if (turn < HOPS && !send_note(&e, 0, turn))
+			return 2;
+		if (!pass(h->out, fd, turn + 1))
+			return turn < HOPS ? 3 : 0;
+		end_close(&e);
+		if (turn >= HOPS)
+			return 0;
+	}
+}
+
+static void travels(const struct transport *t)
+{
+	struct storm *s = calloc(1, sizeof(*s));
+	struct hop h[3];
+	int over[3][2], i;
+	struct task reader;
+	pid_t pid[3];
+
+	MUST(s);
+	{
+		struct transport u = by_hand_0(t);
+
+		tp_pair_sized(&u, s->e, 8192);
+	}
+	for (i = 0; i < 3; i++)
+		MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, over[i]) == 0);
+	for (i = 0; i < 3; i++) {
+		h[i] = (struct hop){ t, over[i][1], over[(i + 1) % 3][0] };
+		pid[i] = fork();
+		MUST(pid[i] >= 0);
+		if (pid[i] == 0) {
+			/* The end comes when those who hold it have closed it. */
+			close(s->e[0].fd);
+			close(s->e[1].fd);
+			_exit(hop(&h[i]));
+		}
+	}
+	MUST(pass(over[0][0], s->e[0].fd, 0));
+	end_close(&s->e[0]);
+	task_start(&reader, read_notes, s);
+	for (i = 0; i < 3; i++) {
+		close(over[i][0]);
+		close(over[i][1]);
+	}
+	for (i = 0; i < 3; i++)
+		trace_num(process_join(pid[i]), "a process that it came to");
+	WANT(task_join(&reader), 0, 0, "wrong notes");
+	WANT(s->notes, HOPS, 0, "notes");
+	end_close(&s->e[1]);
+	free(s);
+}
+
+/* ---- namespaces ---- */
+
+static void namespaces(const struct transport *t)
+{
+	int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), i, n = soak_times(10, 10);
+	struct end e[4][2];
+	char c;
+
+	if (geteuid())
+		trace_skip("needs root, to make a network namespace");
+	MUST(home >= 0);
+	for (i = 0; i < n; i++) {
+		int at = i % 4;
+
+		/* The sockets alone hold the namespace; they outlive the visit. */
+		MUST(unshare(CLONE_NEWNET) == 0);
+		if (i >= 4)
+			pair_close(e[at]);
+		tp_pair_sized(t, e[at], 8192);
+		WANT(end_send(&e[at][0], "a", 1, 0), 1, 0, "send");
+		MUST(setns(home, CLONE_NEWNET) == 0);
+		WANT(end_recv(&e[at][1], &c, 1, 0), 1, 0, "recv, the namespace left");
+		WANT(end_send(&e[at][1], "bc", 2, 0), 2, 0, "send back");
+	}
+	for (i = 0; i < 4; i++)
+		pair_close(e[i]);
+}
+
+static int dies_abroad(void *arg)
+{
+	struct end e[2];
+
+	if (unshare(CLONE_NEWNET))
+		return 1;
+	tp_pair_sized(arg, e, 8192);
+	end_send(&e[0], "unread", 6, 0);
+	raise(SIGKILL);
+	return 0;
+}
+
+static void namespace_killed(const struct transport *t)
+{
+	int i;
+
+	if (geteuid())
+		trace_skip("needs root, to make a network namespace");
+	for (i = 0; i < soak_times(10, 10); i++)
+		WANT(process_join(process_start(dies_abroad, (void *)t)), -SIGKILL, 0,
+		     "with its only process");
+}
+
+static const struct test_case cases[] = {
+	{ "fork_storm", fork_storm,
+	  CASE_BOTH | CASE_SPEED | CASE_PATHS | CASE_LONG | CASE_UNMAPPED },
+	{ "exec_storm", exec_storm,
+	  CASE_STREAM | CASE_SPEED | CASE_PATHS | CASE_LONG | CASE_UNMAPPED },
+	{ "travels", travels, CASE_BOTH | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },
+	{ "namespaces", namespaces, CASE_BOTH | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },
+	{ "namespace_killed", namespace_killed,
+	  CASE_STREAM | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },
+};
+
+RUN_CASES(cases)
