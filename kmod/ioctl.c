@@ -93,31 +93,23 @@ static int ioc_wake(struct sock *sk, struct speed_pair *pair, unsigned long flag
 /* Bytes to read, of a SOCK_SEQPACKET those of all messages. */
 static int readable_bytes(struct sock *sk, struct speed_pair *pair)
 {
-	struct speed_ring *ring;
-
 	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		return -EINVAL;
 	if (!pair)
 		return 0;
 	if (sk->sk_type == SOCK_SEQPACKET)
 		return speed_rx_payload(sk);
-	ring = &pair->ring[!speed_sk(sk)->end];
-	return min_t(u64, min(speed_ring_live(ring), ring->size) +
-			  READ_ONCE(ring->overflow_bytes), INT_MAX);
+	return min_t(u64, speed_ring_fill(&pair->ring[!speed_sk(sk)->end]), INT_MAX);
 }
 
 /* Bytes that the peer has not read. */
 static int unread_bytes(struct sock *sk, struct speed_pair *pair)
 {
-	struct speed_ring *ring;
-
 	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		return -EINVAL;
 	if (!pair)
 		return 0;
-	ring = &pair->ring[speed_sk(sk)->end];
-	return min_t(u64, min(speed_ring_live(ring), ring->size) +
-			  READ_ONCE(ring->overflow_bytes), INT_MAX);
+	return min_t(u64, speed_ring_fill(&pair->ring[speed_sk(sk)->end]), INT_MAX);
 }
 
 static int put_count(int n, unsigned long arg)

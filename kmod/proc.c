@@ -74,21 +74,6 @@ static const char *state_name(const struct sock *sk, const struct speed_pair *pa
 	return READ_ONCE(sk->sk_shutdown) == SHUTDOWN_MASK ? "closed" : "connected";
 }
 
-static u64 index_of(struct speed_ring *ring, int role)
-{
-	u64 index;
-
-	rcu_read_lock();
-	index = READ_ONCE(rcu_dereference(ring->ctl)->index[role]->index);
-	rcu_read_unlock();
-	return index;
-}
-
-static u64 fill_of(struct speed_ring *ring)
-{
-	return min(speed_ring_live(ring), ring->size) + READ_ONCE(ring->overflow_bytes);
-}
-
 static u64 size_of(const struct speed_ring *ring)
 {
 	return READ_ONCE(ring->buf) ? ring->size : 0;
@@ -99,8 +84,8 @@ static void show_pair(struct seq_file *seq, struct speed_pair *pair, int end)
 	struct speed_ring *tx = &pair->ring[end], *rx = &pair->ring[!end];
 
 	seq_printf(seq, " %llu %llu %llu/%llu %llu/%llu %c%c",
-		   index_of(tx, SPEED_ROLE_TX), index_of(rx, SPEED_ROLE_RX),
-		   fill_of(tx), fill_of(rx), size_of(tx), size_of(rx),
+		   speed_ring_index(tx, SPEED_ROLE_TX), speed_ring_index(rx, SPEED_ROLE_RX),
+		   speed_ring_fill(tx), speed_ring_fill(rx), size_of(tx), size_of(rx),
 		   READ_ONCE(tx->role[SPEED_ROLE_TX].epoch) ? 't' : '-',
 		   READ_ONCE(rx->role[SPEED_ROLE_RX].epoch) ? 'r' : '-');
 }

@@ -143,6 +143,36 @@ u32 speed_ring_flags_shared(struct speed_ring *ring)
 }
 
 /**
+ * speed_ring_index() - bytes that a role has moved
+ * @ring: the ring
+ * @role: SPEED_ROLE_*
+ *
+ * Context: any; no lock needed.
+ * Return: the role's own index, as it says.
+ */
+u64 speed_ring_index(struct speed_ring *ring, int role)
+{
+	u64 index;
+
+	rcu_read_lock();
+	index = READ_ONCE(rcu_dereference(ring->ctl)->index[role]->index);
+	rcu_read_unlock();
+	return index;
+}
+
+/**
+ * speed_ring_fill() - bytes in a ring and its overflow, to be told
+ * @ring: the ring
+ *
+ * Context: any; no lock needed.
+ * Return: bytes; of the ring no more than its size, where an index is a lie.
+ */
+u64 speed_ring_fill(struct speed_ring *ring)
+{
+	return min(speed_ring_live(ring), ring->size) + READ_ONCE(ring->overflow_bytes);
+}
+
+/**
  * speed_ring_limit() - bytes a ring and its overflow may hold together
  * @ring: the ring
  *

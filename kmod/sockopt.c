@@ -11,7 +11,7 @@
 #include "family.h"
 #include "lease.h"
 #include "net.h"
-#include "pair.h"
+#include "ring.h"
 #include "sockopt.h"
 
 static int set_mode(struct sock *sk, u32 mode)
@@ -70,16 +70,6 @@ static u32 state_of(const struct sock *sk, const struct speed_pair *pair)
 							   : SPEED_STATE_CONNECTED;
 }
 
-static u64 role_bytes(struct speed_ring *ring, int role)
-{
-	u64 bytes;
-
-	rcu_read_lock();
-	bytes = READ_ONCE(rcu_dereference(ring->ctl)->index[role]->index);
-	rcu_read_unlock();
-	return bytes;
-}
-
 static void fill_pair(struct speed_info *info, struct speed_pair *pair, int end)
 {
 	int role;
@@ -90,7 +80,7 @@ static void fill_pair(struct speed_info *info, struct speed_pair *pair, int end)
 		struct speed_ring *ring = speed_pair_ring(pair, end, role);
 
 		info->ring_bytes[role] = READ_ONCE(ring->buf) ? ring->size : 0;
-		info->bytes[role] = role_bytes(ring, role);
+		info->bytes[role] = speed_ring_index(ring, role);
 		info->leased[role] = READ_ONCE(ring->role[role].epoch);
 	}
 }
