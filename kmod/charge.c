@@ -137,7 +137,16 @@ static unsigned long user_max(const struct speed_user *user, unsigned long all)
 	return uid_eq(user->uid, GLOBAL_ROOT_UID) ? all : all / 2;
 }
 
-static int charge_bounds(struct net *net, struct speed_user *user, size_t bytes)
+/**
+ * speed_charge_bounds() - take from what namespace, user and machine may have
+ * @net: the namespace
+ * @user: the user
+ * @bytes: how much
+ *
+ * Context: any.
+ * Return: 0, or -ENOBUFS where a bound is reached.
+ */
+int speed_charge_bounds(struct net *net, struct speed_user *user, size_t bytes)
 {
 	unsigned long all = READ_ONCE(speed_net(&init_net)->mem_max);
 
@@ -154,7 +163,7 @@ put_user:
 	return -ENOBUFS;
 }
 
-static void uncharge_bounds(struct net *net, struct speed_user *user, size_t bytes)
+void speed_uncharge_bounds(struct net *net, struct speed_user *user, size_t bytes)
 {
 	atomic_long_sub(bytes, &user->bytes);
 	atomic_long_sub(bytes, &speed_net(&init_net)->mem);
@@ -184,7 +193,7 @@ static bool schedule_bytes(struct sock *sk, size_t bytes)
 int speed_charge(struct sock *sk, size_t bytes)
 {
 	struct speed_sock *ss = speed_sk(sk);
-	int err = charge_bounds(sock_net(sk), ss->user, bytes);
+	int err = speed_charge_bounds(sock_net(sk), ss->user, bytes);
 
 	if (err)
 		return err;
@@ -195,7 +204,7 @@ int speed_charge(struct sock *sk, size_t bytes)
 		err = -ENOBUFS;
 	mutex_unlock(&ss->charge_lock);
 	if (err)
-		uncharge_bounds(sock_net(sk), ss->user, bytes);
+		speed_uncharge_bounds(sock_net(sk), ss->user, bytes);
 	return err;
 }
 
@@ -213,7 +222,7 @@ void speed_uncharge(struct sock *sk, size_t bytes)
 	mutex_lock(&ss->charge_lock);
 	sk_mem_uncharge(sk, bytes);
 	mutex_unlock(&ss->charge_lock);
-	uncharge_bounds(sock_net(sk), ss->user, bytes);
+	speed_uncharge_bounds(sock_net(sk), ss->user, bytes);
 }
 
 void speed_charge_exit(void)

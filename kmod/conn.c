@@ -11,6 +11,7 @@
 #include <net/sock.h>
 
 #include "addr.h"
+#include "charge.h"
 #include "conn.h"
 #include "family.h"
 #include "pair.h"
@@ -31,6 +32,22 @@ static int may_queue(struct sock *sk, struct sock *listener)
 		return -EPROTOTYPE;
 	return queue_full(listener) ? -EAGAIN : 0;
 }
+
+static int charge_writer(struct speed_ring *ring, size_t bytes)
+{
+	return speed_charge(speed_ring_writer(ring), bytes);
+}
+
+static void uncharge_writer(struct speed_ring *ring, size_t bytes)
+{
+	speed_uncharge(speed_ring_writer(ring), bytes);
+}
+
+static const struct speed_door speed_door = {
+	.charge		= charge_writer,
+	.uncharge	= uncharge_writer,
+	.reset		= speed_pair_reset,
+};
 
 /* From here on both are connected; nothing may fail any more. */
 static void join(struct speed_pair *pair)
@@ -95,7 +112,7 @@ static int connect_once(struct sock *sk, struct sock *listener)
 		return -ENOMEM;
 	inherit(child, listener);
 	err = -ENOMEM;
-	pair = speed_pair_new(sk, child, sk->sk_type);
+	pair = speed_pair_new(&speed_door, sk, child, sk->sk_type, GFP_KERNEL);
 	if (!pair)
 		goto close;
 	err = enqueue(sk, listener, child, pair);
@@ -207,7 +224,7 @@ int speed_connect_to(struct socket *sock, const void *addr, int len, bool nowait
  */
 int speed_socketpair(struct socket *a, struct socket *b)
 {
-	struct speed_pair *pair = speed_pair_new(a->sk, b->sk, a->type);
+	struct speed_pair *pair = speed_pair_new(&speed_door, a->sk, b->sk, a->type, GFP_KERNEL);
 
 	if (!pair)
 		return -ENOMEM;

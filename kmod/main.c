@@ -12,6 +12,7 @@
 #include "pages.h"
 #include "pair.h"
 #include "reap.h"
+#include "shim.h"
 
 static int __init speed_init(void)
 {
@@ -26,15 +27,20 @@ static int __init speed_init(void)
 	err = speed_pair_init();
 	if (err)
 		goto map;
-	err = speed_netns_init();
+	err = shim_ulp_init();
 	if (err)
 		goto pair;
+	err = speed_netns_init();
+	if (err)
+		goto shim;
 	err = speed_family_init();
 	if (err)
 		goto netns;
 	return 0;
 netns:
 	speed_netns_exit();
+shim:
+	shim_ulp_exit();
 pair:
 	speed_pair_exit();
 map:
@@ -49,6 +55,7 @@ static void __exit speed_exit(void)
 	speed_family_exit();
 	speed_reap_exit();
 	speed_netns_exit();
+	shim_ulp_exit();
 	rcu_barrier();
 	speed_charge_exit();
 	speed_pair_exit();

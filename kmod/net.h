@@ -24,6 +24,8 @@
  * @spin_us: sysctl: longest spin of a mapped reader, microseconds
  * @mem_max: sysctl: most bytes that rings and overflow may take
  * @mem: bytes that they take
+ * @loopback: sysctl: whether TCP connections are fused
+ * @ports: sysctl: which of them, or NULL for all
  * @ctl: registered sysctls
  * @table: their table
  */
@@ -37,6 +39,8 @@ struct speed_net {
 	unsigned int spin_us;
 	unsigned long mem_max;
 	atomic_long_t mem;
+	int loopback;
+	struct speed_ports __rcu *ports;
 	struct ctl_table_header *ctl;
 	struct ctl_table *table;
 };

@@ -19,6 +19,7 @@
 
 static struct kmem_cache *pair_cache;
 static atomic64_t pair_ids;
+static LLIST_HEAD(dead_pairs);
 
 static u64 ring_size(const struct sock *a, const struct sock *b)
 {
@@ -53,23 +54,27 @@ static void ring_init(struct speed_ring *ring, struct speed_pair *pair, int end,
 
 /**
  * speed_pair_new() - join two sockets
+ * @door: whose they are
  * @a: endpoint 0
  * @b: endpoint 1
  * @type: SOCK_STREAM or SOCK_SEQPACKET
+ * @gfp: whether it may sleep for memory
  *
  * Holds both sockets. The caller owns the two references that belong to the
  * endpoints.
  *
- * Context: may sleep.
+ * Context: any but hard interrupt, as @gfp says.
  * Return: the pair, or NULL where memory is short.
  */
-struct speed_pair *speed_pair_new(struct sock *a, struct sock *b, u8 type)
+struct speed_pair *speed_pair_new(const struct speed_door *door, struct sock *a, struct sock *b,
+				  u8 type, gfp_t gfp)
 {
-	struct speed_pair *pair = kmem_cache_zalloc(pair_cache, GFP_KERNEL_ACCOUNT);
+	struct speed_pair *pair = kmem_cache_zalloc(pair_cache, gfp | __GFP_ACCOUNT);
 
 	if (!pair)
 		return NULL;
 	refcount_set(&pair->refs, 2);
+	pair->door = door;
 	pair->id = atomic64_inc_return(&pair_ids);
 	pair->type = type;
 	ring_init(&pair->ring[0], pair, 0, ring_size(a, b));
@@ -103,6 +108,17 @@ static void ring_free(struct speed_ring *ring)
 	mutex_destroy(&ring->role[SPEED_ROLE_RX].lock);
 }
 
+static void pair_free(struct speed_pair *pair)
+{
+	ring_free(&pair->ring[0]);
+	ring_free(&pair->ring[1]);
+	if (pair->door->settle)
+		pair->door->settle(pair);
+	sock_put(pair->sk[0]);
+	sock_put(pair->sk[1]);
+	kmem_cache_free(pair_cache, pair);
+}
+
 /**
  * speed_pair_put() - drop a reference
  * @pair: the pair
@@ -113,13 +129,36 @@ static void ring_free(struct speed_ring *ring)
  */
 void speed_pair_put(struct speed_pair *pair)
 {
+	if (refcount_dec_and_test(&pair->refs))
+		pair_free(pair);
+}
+
+static void free_dead(struct work_struct *work)
+{
+	struct llist_node *dead = llist_del_all(&dead_pairs);
+	struct speed_pair *pair, *next;
+
+	llist_for_each_entry_safe(pair, next, dead, dead)
+		pair_free(pair);
+}
+
+static DECLARE_WORK(free_dead_work, free_dead);
+
+/**
+ * speed_pair_put_any() - drop a reference where it may not sleep
+ * @pair: the pair
+ *
+ * Context: any but hard interrupt.
+ */
+void speed_pair_put_any(struct speed_pair *pair)
+{
 	if (!refcount_dec_and_test(&pair->refs))
 		return;
-	ring_free(&pair->ring[0]);
-	ring_free(&pair->ring[1]);
-	sock_put(pair->sk[0]);
-	sock_put(pair->sk[1]);
-	kmem_cache_free(pair_cache, pair);
+	/* No account: it never had pages, and is nothing but memory of its own. */
+	if (!pair->tcp.user[0] && !pair->tcp.user[1])
+		pair_free(pair);
+	else if (llist_add(&pair->dead, &dead_pairs))
+		schedule_work(&free_dead_work);
 }
 
 /* The error before the end: who sees the end sees the error. */
@@ -128,6 +167,19 @@ static void sock_reset(struct sock *sk)
 	WRITE_ONCE(sk->sk_err, ECONNRESET);
 	smp_wmb();	/* matches those who look at the end first */
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+}
+
+/**
+ * speed_pair_reset() - both ends get ECONNRESET, and everybody looks again
+ * @pair: the pair
+ *
+ * What a door does whose sockets have no protocol.
+ */
+void speed_pair_reset(struct speed_pair *pair)
+{
+	sock_reset(pair->sk[0]);
+	sock_reset(pair->sk[1]);
+	speed_wake_all(pair);
 }
 
 /**
@@ -146,11 +198,9 @@ void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring)
 		return;
 	speed_count(SPEED_STAT_BAD_PEER);
 	trace_speed_reset(pair->id, ring->end);
-	sock_reset(pair->sk[0]);
-	sock_reset(pair->sk[1]);
 	speed_ring_flag(&pair->ring[0], SPEED_CLOSED);
 	speed_ring_flag(&pair->ring[1], SPEED_CLOSED);
-	speed_wake_all(pair);
+	pair->door->reset(pair);
 }
 
 /**
@@ -175,5 +225,6 @@ int speed_pair_init(void)
 
 void speed_pair_exit(void)
 {
+	flush_work(&free_dead_work);
 	kmem_cache_destroy(pair_cache);
 }

@@ -29,6 +29,7 @@
 #define SPEED_PAIR_H
 
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
@@ -38,9 +39,32 @@
 
 struct sock;
 struct speed_buf;
+struct speed_door;
 struct speed_holder;
 struct speed_map;
 struct speed_pair;
+struct speed_ring;
+struct speed_user;
+
+/**
+ * struct speed_door - what a pair's sockets do in their own way
+ * @charge: make a ring's writer pay for bytes of memory; 0 or -ENOBUFS; its
+ *	producer's lock is held; may sleep
+ * @uncharge: end it; may sleep, but waits for nobody
+ * @settle: all was uncharged and the pair goes, or NULL
+ * @reset: an index was a lie: end the connection; any context but hard interrupt
+ * @data_ready: whether a reader that wants so many bytes has something to do,
+ *	or NULL where the ring and its overflow say all
+ * @ring_alone: nothing goes beyond the ring into its overflow
+ */
+struct speed_door {
+	int (*charge)(struct speed_ring *ring, size_t bytes);
+	void (*uncharge)(struct speed_ring *ring, size_t bytes);
+	void (*settle)(struct speed_pair *pair);
+	void (*reset)(struct speed_pair *pair);
+	bool (*data_ready)(struct speed_ring *ring, u64 want);
+	bool ring_alone;
+};
 
 /**
  * struct speed_ctl - where a ring's indices and flags live
@@ -98,6 +122,10 @@ struct speed_role {
  * @reap: among the rings that hold data pages
  * @pair: the pair
  * @end: index of the producing endpoint
+ * @fused: TCP alone: the producer uses the ring now; under its lock
+ * @behind: TCP alone: bytes of TCP may come first; set under the producer's
+ *	lock while the ring is empty, cleared under the consumer's while it is not
+ * @tcp_seq: TCP alone: sequence number at which the ring takes over
  */
 struct speed_ring {
 	struct speed_role role[SPEED_ROLES];
@@ -114,11 +142,31 @@ struct speed_ring {
 	struct list_head reap;
 	struct speed_pair *pair;
 	u8 end;
+	bool fused;
+	bool behind;
+	u32 tcp_seq;
+};
+
+/**
+ * struct speed_tcp_pair - what the shim keeps in a pair
+ * @on: the switch that says whether it may fuse
+ * @bars: each end's reasons against, a bit each; under that end's shim lock
+ * @user: each end's account, from its first charge on
+ * @debt: bytes of each end's charge that are to be given back
+ * @closed: that end's socket was closed
+ */
+struct speed_tcp_pair {
+	const int *on;
+	u32 bars[2];
+	struct speed_user *user[2];
+	atomic_t debt[2];
+	bool closed[2];
 };
 
 /**
  * struct speed_pair - two endpoints and two rings
  * @refs: see the head comment
+ * @door: whose sockets these are
  * @id: number, never used again
  * @epochs: last epoch given to a lease
  * @type: SOCK_STREAM or SOCK_SEQPACKET
@@ -128,11 +176,14 @@ struct speed_ring {
  * @shy: waits of each endpoint that are left before it yields again
  * @shyness: how many there will be next time
  * @map: each endpoint's mapping file, made with its first lease
+ * @tcp: TCP alone: what the shim keeps
+ * @dead: among those that wait to be freed where it is allowed to sleep
  * @sk: the endpoints
  * @ring: ring[i] is produced by endpoint i
  */
 struct speed_pair {
 	refcount_t refs;
+	const struct speed_door *door;
 	u64 id;
 	atomic64_t epochs;
 	u8 type;
@@ -141,6 +192,8 @@ struct speed_pair {
 	u32 shy[2];
 	u32 shyness[2];
 	struct speed_map *map[2];
+	struct speed_tcp_pair tcp;
+	struct llist_node dead;
 	struct sock *sk[2];
 	struct speed_ring ring[2];
 };
@@ -196,10 +249,13 @@ static inline void speed_pair_woken(struct speed_pair *pair, int end)
 		WRITE_ONCE(pair->cpu[end], -cpu);
 }
 
-struct speed_pair *speed_pair_new(struct sock *a, struct sock *b, u8 type);
+struct speed_pair *speed_pair_new(const struct speed_door *door, struct sock *a, struct sock *b,
+				  u8 type, gfp_t gfp);
 void speed_pair_get(struct speed_pair *pair);
 bool speed_pair_tryget(struct speed_pair *pair);
 void speed_pair_put(struct speed_pair *pair);
+void speed_pair_put_any(struct speed_pair *pair);
+void speed_pair_reset(struct speed_pair *pair);
 void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring);
 int speed_pair_lie(struct speed_ring *ring, struct sock *sk);
 int speed_pair_init(void);

@@ -24,6 +24,7 @@
 #include "net.h"
 #include "proc.h"
 #include "ring.h"
+#include "shim.h"
 #include "stats.h"
 
 static struct speed_net *seq_speed(struct seq_file *seq)
@@ -145,14 +146,19 @@ int speed_proc_add(struct net *net)
 	if (!proc_create_net("speed", 0444, net->proc_net, &seq_ops,
 			     sizeof(struct seq_net_private)))
 		return -ENOMEM;
-	if (proc_create_net_single("speed_stat", 0444, net->proc_net, speed_stats_show, NULL))
+	if (!proc_create_net_single("speed_stat", 0444, net->proc_net, speed_stats_show, NULL))
+		goto sockets;
+	if (!shim_proc_add(net))
 		return 0;
+	remove_proc_entry("speed_stat", net->proc_net);
+sockets:
 	remove_proc_entry("speed", net->proc_net);
 	return -ENOMEM;
 }
 
 void speed_proc_del(struct net *net)
 {
+	shim_proc_del(net);
 	remove_proc_entry("speed_stat", net->proc_net);
 	remove_proc_entry("speed", net->proc_net);
 }

@@ -6,7 +6,6 @@
 #include <linux/jiffies.h>
 #include <net/sock.h>
 
-#include "charge.h"
 #include "pages.h"
 #include "reap.h"
 #include "ring.h"
@@ -29,28 +28,28 @@ void speed_ring_lives_in(struct speed_ring *ring, struct speed_ctl *ctl)
 
 /**
  * speed_ring_need_buf() - make sure that a ring has data pages
- * @ring: the ring; its producer's lock is held
- * @sk: who pays: the producing socket
+ * @ring: the ring; its producer's lock is held. Its writer pays
  *
  * Context: may sleep.
  * Return: 0 or -ENOBUFS.
  */
-int speed_ring_need_buf(struct speed_ring *ring, struct sock *sk)
+int speed_ring_need_buf(struct speed_ring *ring)
 {
+	const struct speed_door *door = ring->pair->door;
 	struct speed_buf *buf;
 	int err;
 
 	lockdep_assert_held(&ring->role[SPEED_ROLE_TX].lock);
 	if (ring->buf)
 		return 0;
-	err = speed_charge(sk, ring->size);
+	err = door->charge(ring, ring->size);
 	if (err && speed_reap_now(ring->size))
-		err = speed_charge(sk, ring->size);
+		err = door->charge(ring, ring->size);
 	if (err)
 		goto count;
 	buf = speed_buf_get(ring->size);
 	if (!buf) {
-		speed_uncharge(sk, ring->size);
+		door->uncharge(ring, ring->size);
 		err = -ENOBUFS;
 		goto count;
 	}
@@ -111,7 +110,7 @@ void speed_ring_drop_buf(struct speed_ring *ring)
 	WRITE_ONCE(ring->buf, NULL);
 	buf->dirty = max_t(u64, buf->dirty, ring->role[SPEED_ROLE_TX].side.own);
 	speed_buf_put(buf);
-	speed_uncharge(speed_ring_writer(ring), ring->size);
+	ring->pair->door->uncharge(ring, ring->size);
 }
 
 static u64 ctl_live(const struct speed_ctl *ctl)
@@ -180,6 +179,8 @@ u64 speed_ring_fill(struct speed_ring *ring)
  */
 u64 speed_ring_limit(struct speed_ring *ring)
 {
+	if (ring->pair->door->ring_alone)
+		return ring->size;
 	return max_t(u64, ring->size, READ_ONCE(speed_ring_writer(ring)->sk_sndbuf));
 }
 

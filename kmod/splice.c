@@ -71,14 +71,12 @@ static ssize_t haul_give(struct haul *h, struct pipe_inode_info *pipe, size_t by
 	return spd.nr_pages ? splice_to_pipe(pipe, &spd) : 0;
 }
 
-static ssize_t haul_fill(struct sock *sk, struct haul *h, size_t len, int flags)
+static ssize_t haul_fill(struct sock *sk, struct haul *h, size_t len, speed_fill_t fill)
 {
 	struct msghdr msg = {};
 
 	iov_iter_bvec(&msg.msg_iter, ITER_DEST, h->vec, h->n, len);
-	if (sk->sk_type == SOCK_STREAM)
-		return speed_rx_stream(sk, &msg.msg_iter, len, flags);
-	return speed_rx_record(sk, &msg, len, flags);
+	return fill(sk, &msg, len);
 }
 
 /*
@@ -91,6 +89,51 @@ static size_t pipe_room(const struct pipe_inode_info *pipe)
 	unsigned int used = pipe->head - pipe->tail;
 
 	return used < pipe->max_usage ? (pipe->max_usage - used) * PAGE_SIZE : 0;
+}
+
+/**
+ * speed_splice_copy() - copy from a socket into fresh pages of a pipe
+ * @sk: the socket
+ * @pipe: where to, locked
+ * @len: bytes wanted, more than zero
+ * @fill: receives
+ *
+ * Return: bytes, 0 at the end, or the error.
+ */
+ssize_t speed_splice_copy(struct sock *sk, struct pipe_inode_info *pipe, size_t len,
+			  speed_fill_t fill)
+{
+	struct haul *h;
+	ssize_t n;
+
+	len = min(len, pipe_room(pipe));
+	if (!len)
+		return -EAGAIN;
+	h = kzalloc(sizeof(*h), GFP_KERNEL);
+	if (!h)
+		return -ENOMEM;
+	len = haul_alloc(h, len);
+	n = len ? haul_fill(sk, h, len, fill) : -ENOMEM;
+	n = haul_give(h, pipe, max_t(ssize_t, n, 0)) ?: min_t(ssize_t, n, 0);
+	kfree(h);
+	return n;
+}
+
+static ssize_t fill(struct sock *sk, struct msghdr *msg, size_t len, int flags)
+{
+	if (sk->sk_type == SOCK_STREAM)
+		return speed_rx_stream(sk, &msg->msg_iter, len, flags);
+	return speed_rx_record(sk, msg, len, flags);
+}
+
+static ssize_t fill_wait(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	return fill(sk, msg, len, 0);
+}
+
+static ssize_t fill_now(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	return fill(sk, msg, len, MSG_DONTWAIT);
 }
 
 /**
@@ -108,22 +151,10 @@ ssize_t speed_splice_read(struct socket *sock, loff_t *ppos, struct pipe_inode_i
 			  size_t len, unsigned int flags)
 {
 	bool nowait = sock->file->f_flags & O_NONBLOCK || flags & SPLICE_F_NONBLOCK;
-	struct haul *h;
-	ssize_t n;
 
 	if (unlikely(*ppos))
 		return -ESPIPE;
 	if (!speed_sk_pair(sock->sk))
 		return sock->type == SOCK_STREAM ? -EINVAL : -ENOTCONN;
-	len = min(len, pipe_room(pipe));
-	if (!len)
-		return -EAGAIN;
-	h = kzalloc(sizeof(*h), GFP_KERNEL);
-	if (!h)
-		return -ENOMEM;
-	len = haul_alloc(h, len);
-	n = len ? haul_fill(sock->sk, h, len, nowait ? MSG_DONTWAIT : 0) : -ENOMEM;
-	n = haul_give(h, pipe, max_t(ssize_t, n, 0)) ?: min_t(ssize_t, n, 0);
-	kfree(h);
-	return n;
+	return speed_splice_copy(sock->sk, pipe, len, nowait ? fill_now : fill_wait);
 }

@@ -12,6 +12,9 @@
 #include "compat/compat.h"
 #include "family.h"
 #include "net.h"
+#include "ports.h"
+#include "shim.h"
+#include "shim_proto.h"
 #include "sysctl.h"
 
 #define SPIN_MAX	1000000u	/* a second, in microseconds */
@@ -59,6 +62,30 @@ static int mem_max_handler(speed_ctl_table_t *table, int write, void *buf, size_
 	return 0;
 }
 
+/* The probe is there while some namespace wants it. */
+static int loopback_handler(speed_ctl_table_t *table, int write, void *buf, size_t *len,
+			    loff_t *pos)
+{
+	static DEFINE_MUTEX(lock);
+	struct ctl_table local = *table;
+	int *on = table->data, value, err;
+
+	mutex_lock(&lock);
+	value = READ_ONCE(*on);
+	local.data = &value;
+	err = proc_dointvec_minmax(&local, write, buf, len, pos);
+	if (!err && write && value && !*on) {
+		shim_learn_bases();
+		err = shim_probe_on();
+	} else if (!err && write && !value && *on) {
+		shim_probe_off();
+	}
+	if (!err)
+		WRITE_ONCE(*on, value);
+	mutex_unlock(&lock);
+	return err;
+}
+
 /* The order is that of the pointers set in speed_sysctl_add(). */
 static const struct ctl_table speed_table[] = {
 	{
@@ -90,6 +117,20 @@ static const struct ctl_table speed_table[] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= &spin_max,
 	},
+	{
+		.procname	= "loopback",
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= loopback_handler,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+	{
+		.procname	= "loopback_ports",
+		.maxlen		= 65536,
+		.mode		= 0644,
+		.proc_handler	= speed_ports_handler,
+	},
 	{ }
 };
 
@@ -104,6 +145,8 @@ int speed_sysctl_add(struct net *net)
 	sn->table[2].data = &sn->mem_max;
 	sn->table[2].extra1 = net;
 	sn->table[3].data = &sn->spin_us;
+	sn->table[4].data = &sn->loopback;
+	sn->table[5].data = sn;
 	sn->ctl = speed_compat_sysctl(net, "net/speed", sn->table, ARRAY_SIZE(speed_table) - 1);
 	if (sn->ctl)
 		return 0;
@@ -117,4 +160,7 @@ void speed_sysctl_del(struct net *net)
 
 	unregister_net_sysctl_table(sn->ctl);
 	kfree(sn->table);
+	if (sn->loopback)
+		shim_probe_off();
+	speed_ports_free(sn);
 }

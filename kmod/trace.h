@@ -57,6 +57,10 @@ DEFINE_EVENT(speed_ring, speed_wake, TP_PROTO(u64 pair, u32 end, u64 what),
 DEFINE_EVENT(speed_ring, speed_close, TP_PROTO(u64 pair, u32 end, u64 what),
 	     TP_ARGS(pair, end, what));
 
+/* what: SPEED_TCP_*, why the direction moved to TCP; 0: it moved to its ring */
+DEFINE_EVENT(speed_ring, speed_fuse, TP_PROTO(u64 pair, u32 end, u64 what),
+	     TP_ARGS(pair, end, what));
+
 TRACE_EVENT(speed_map,
 	TP_PROTO(u64 pair, u32 end, u32 role, u64 epoch),
 	TP_ARGS(pair, end, role, epoch),

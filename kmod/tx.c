@@ -107,7 +107,7 @@ static ssize_t put_all(struct sock *sk, struct speed_ring *ring, struct msghdr *
 	ssize_t n;
 
 	speed_role_enter(ring, SPEED_ROLE_TX);
-	n = speed_ring_need_buf(ring, sk);
+	n = speed_ring_need_buf(ring);
 	while (!n && sent < len) {
 		n = speed_tx_error(sk);
 		if (n)

@@ -220,10 +220,24 @@ static inline bool yield_first(struct speed_ring *ring, u64 want, u32 need)
 	return ready(ring, want, need);
 }
 
+/**
+ * speed_woken() - woken_wake_function(), told apart from TCP's own sleepers
+ * @wait: the sleeper
+ * @mode: whom to wake
+ * @sync: flags of the wake-up
+ * @key: what happened
+ *
+ * Return: as try_to_wake_up().
+ */
+int speed_woken(struct wait_queue_entry *wait, unsigned int mode, int sync, void *key)
+{
+	return woken_wake_function(wait, mode, sync, key);
+}
+
 static noinline int wait_for(struct sock *sk, struct speed_ring *ring, u64 want, u32 need,
 			     long *timeo)
 {
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	DEFINE_WAIT_FUNC(wait, speed_woken);
 	int err = 0;
 
 	speed_pair_asleep(ring->pair, need == SPEED_NEED_DATA ? !ring->end : ring->end);

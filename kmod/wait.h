@@ -13,6 +13,7 @@ void speed_wake_mapped_data(struct speed_ring *ring);
 void speed_wake_all(struct speed_pair *pair);
 bool speed_data_or_end(struct speed_ring *ring, u64 want);
 bool speed_space_ready(struct speed_ring *ring, u64 want);
+int speed_woken(struct wait_queue_entry *wait, unsigned int mode, int sync, void *key);
 int speed_wait_data(struct speed_ring *ring, u64 want, long *timeo);
 int speed_wait_space(struct speed_ring *ring, u64 want, long *timeo);
 void speed_need_data(struct speed_ring *ring);
@@ -38,6 +39,8 @@ static inline void speed_wake_space(struct speed_ring *ring)
  */
 static inline bool speed_data_ready(struct speed_ring *ring, u64 want)
 {
+	if (ring->pair->door->data_ready)
+		return ring->pair->door->data_ready(ring, want);
 	return speed_ring_live(ring) >= want || speed_data_or_end(ring, want);
 }
 

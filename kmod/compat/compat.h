@@ -9,6 +9,7 @@
 
 #include <linux/mm.h>
 #include <linux/net.h>
+#include <linux/netdevice.h>
 #include <linux/shrinker.h>
 #include <linux/uio.h>
 #include <linux/version.h>
@@ -47,6 +48,66 @@ static inline void speed_compat_vm_flags(struct vm_area_struct *vma, unsigned lo
 #define SPEED_ACCEPT_ARGS		struct proto_accept_arg *accept_arg
 #define SPEED_ACCEPT_FLAGS		(accept_arg->flags)
 #endif
+
+/* recvmsg() of a protocol told an address's length until 7.0. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
+#define SPEED_RECVMSG_MORE		, int *addr_len
+static inline int speed_compat_recvmsg(const struct proto *prot, struct sock *sk,
+				       struct msghdr *msg, size_t len, int flags)
+{
+	int addr_len = 0;
+
+	return prot->recvmsg(sk, msg, len, flags, &addr_len);
+}
+#else
+#define SPEED_RECVMSG_MORE
+#define speed_compat_recvmsg(prot, sk, msg, len, flags)	\
+	((prot)->recvmsg(sk, msg, len, flags))
+#endif
+
+/* ioctl() of a protocol wrote to user space itself until 6.4; splice() had a call of its own. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#define SPEED_HAS_SENDPAGE		1
+#define speed_ioctl_arg_t		unsigned long
+#define speed_compat_ioctl_int(arg, val)	put_user((int)(val), (int __user *)(arg))
+#else
+#define speed_ioctl_arg_t		int *
+#define speed_compat_ioctl_int(arg, val)	(*(arg) = (val), 0)
+#endif
+
+/* Established connections were looked up in a table that had to be named. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
+#define SPEED_HASHINFO(net)		(net)->ipv4.tcp_death_row.hashinfo,
+#else
+#define SPEED_HASHINFO(net)
+#endif
+
+/* What a socket tells by the ULP's get_info() may depend on who asks since 6.19. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 19, 0)
+#define SPEED_GET_INFO_MORE
+#else
+#define SPEED_GET_INFO_MORE		, bool net_admin
+#endif
+
+/* Somebody captures all packets of a device. */
+static inline bool speed_compat_tapped(struct net_device *dev)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+	return dev_nit_active(dev);
+#else
+	return dev_nit_active_rcu(dev);
+#endif
+}
+
+/* Programs of tc on a device, beside its queueing discipline. */
+static inline bool speed_compat_tc(const struct net_device *dev)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+	return rcu_access_pointer(dev->miniq_ingress) || rcu_access_pointer(dev->miniq_egress);
+#else
+	return rcu_access_pointer(dev->tcx_ingress) || rcu_access_pointer(dev->tcx_egress);
+#endif
+}
 
 /* sysctl handlers get a const table since 6.11. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)

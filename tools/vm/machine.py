@@ -22,7 +22,7 @@ def boot(kernel_dir, initrd, cpus, mem, accel, append=""):
             "-display", "none", "-machine", "q35", "-smp", str(cpus), "-m", mem,
             "-kernel", kernel_dir + "/kernel", "-initrd", initrd,
             "-serial", "stdio"]
-    words = ["console=ttyS0", "panic=-1", "reboot=t,force", "loglevel=7",
+    words = ["console=ttyS0", "panic=-1", "no_timer_check", "reboot=t,force", "loglevel=7",
              "printk.devkmsg=on", "rcupdate.rcu_cpu_stall_timeout=60", "random.trust_cpu=on"]
     if accel != "kvm":
         # The host's own counter, or that of instructions: the same on all processors.

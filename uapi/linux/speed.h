@@ -81,6 +81,8 @@ enum {
 	SPEED_SETTLE	= 4,	/* get, in and out: struct speed_settle */
 	SPEED_UNLEASE	= 5,	/* set: __u32, a role */
 	SPEED_MODE	= 6,	/* get and set: __u32, permission bits */
+	SPEED_FUSE	= 7,	/* TCP; get and set: __u32, 0: stay on TCP, 1: may fuse */
+	SPEED_FUSION	= 8,	/* TCP; get: struct speed_fusion */
 };
 
 enum {
@@ -195,6 +197,69 @@ struct speed_settle {
 	__u64	epoch;
 	__u64	index;
 	__u64	cookie;
+};
+
+/* ---- TCP connections ---------------------------------------------------- */
+
+/*
+ * A TCP connection between two sockets of one namespace is fused when its bytes
+ * go over a pair. Each direction moves between TCP and its ring by itself, in
+ * the middle of the stream. A socket takes part once it has the ULP "speed",
+ * which net.speed.loopback gives to new sockets and setsockopt(TCP_ULP) to any;
+ * from then on it has the options SPEED_MAGIC, SPEED_FUSE and SPEED_FUSION.
+ */
+
+/* Why bytes go by TCP. */
+enum {
+	SPEED_TCP_FUSED		= 0,	/* they do not */
+	SPEED_TCP_OFF		= 1,	/* net.speed.loopback is 0 */
+	SPEED_TCP_PORT		= 2,	/* net.speed.loopback_ports */
+	SPEED_TCP_PEER		= 3,	/* the other end was not found or takes no part */
+	SPEED_TCP_REQUEST	= 4,	/* SPEED_FUSE was set to 0 */
+	SPEED_TCP_TAP		= 5,	/* somebody captures packets on the path */
+	SPEED_TCP_FILTER	= 6,	/* a qdisc, tc or XDP program is on the path */
+	SPEED_TCP_CGROUP	= 7,	/* a sock_ops program */
+	SPEED_TCP_ULP		= 8,	/* another ULP, or a sockmap */
+	SPEED_TCP_KERNEL	= 9,	/* a socket of the kernel's */
+	SPEED_TCP_MPTCP		= 10,
+	SPEED_TCP_SMC		= 11,
+	SPEED_TCP_FASTOPEN	= 12,	/* bytes in the SYN */
+	SPEED_TCP_SIGNED	= 13,	/* MD5 or AO signatures */
+	SPEED_TCP_STAMP		= 14,	/* time stamps of packets are wanted */
+	SPEED_TCP_REPAIR	= 15,	/* TCP_REPAIR */
+	SPEED_TCP_ZEROCOPY	= 16,	/* TCP_ZEROCOPY_RECEIVE, or the kernel reads */
+	SPEED_TCP_MEMORY	= 17,	/* no memory for a ring */
+	SPEED_TCP_FULL		= 18,	/* the ring is full */
+	SPEED_TCP_ODD		= 19,	/* a call that a ring does not carry */
+	SPEED_TCP_BUSY		= 20,	/* calls of TCP are under way, or bytes unsent */
+	SPEED_TCP_SHUT		= 21,	/* an end is closed, shut down or not connected */
+	SPEED_TCP_REASONS	= 22,
+};
+
+/* speed_fusion.flags */
+#define SPEED_FUSION_PAIRED	0x1	/* the other end was found */
+#define SPEED_FUSION_TX		0x2	/* bytes sent use the ring now */
+#define SPEED_FUSION_RX		0x4	/* bytes to receive use the ring now */
+
+/**
+ * struct speed_fusion - how a TCP socket's bytes travel
+ * @flags: SPEED_FUSION_*
+ * @reason: SPEED_TCP_*: why the next bytes sent would go by TCP
+ * @fused: how often the sending direction moved to its ring
+ * @unfused: how often it moved back
+ * @ring_bytes: the size of each role's ring in bytes, or zero where its data
+ *	pages do not exist now
+ * @bytes: bytes that each role has moved through its ring
+ * @pair: the pair's number, zero where there is none
+ */
+struct speed_fusion {
+	__u32	flags;
+	__u32	reason;
+	__u64	fused;
+	__u64	unfused;
+	__u64	ring_bytes[SPEED_ROLES];
+	__u64	bytes[SPEED_ROLES];
+	__u64	pair;
 };
 
 /* ---- ioctls: the slow path of a mapped role --------------------------- */

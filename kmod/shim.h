@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The door "loopback TCP": a TCP socket whose bytes go over a pair.
+ *
+ * TCP stays in charge of the connection; its sk_prot and its sock->ops are
+ * replaced by copies with some calls of ours (shim_proto.c), and its ULP slot
+ * holds a struct shim. Of each direction,
+ *
+ *	bytes of TCP before ring->tcp_seq, then
+ *	bytes of the ring, then
+ *	bytes of TCP again
+ *
+ * is the order of the stream. The producer moves to the ring only when it is
+ * drained (unfuse.c), so that there is never more than this to keep in order.
+ * What the ring does not carry goes by TCP, call by call: a full ring, too.
+ *
+ * Ownership. A struct shim lives from the attachment until the socket is
+ * destroyed, whatever happens to the ULP slot meanwhile, since a thread may
+ * sleep in a call of ours; so does its reference to the module. It owns one
+ * reference to its pair until the socket is closed.
+ *
+ * Locks, beside those of pair.h: lock_sock() of one's own socket is taken under
+ * a role's lock, never the other way round; a peer's is never waited for.
+ * shim->lock covers bars and pair; it is a leaf, and taken in softirq.
+ */
+#ifndef SPEED_SHIM_H
+#define SPEED_SHIM_H
+
+#include <linux/speed.h>
+#include <net/inet_connection_sock.h>
+#include <net/tcp.h>
+
+#include "compat/compat.h"
+#include "pair.h"
+
+struct shim_base;
+
+/**
+ * struct shim - a TCP socket's part
+ * @refs: the socket's, and that of a wait for calls that began before
+ * @sk: the socket
+ * @pair: set once, when the other end was found; NULL again when it is closed
+ * @old: the pair of a connection that was given up by connect(AF_UNSPEC)
+ * @base: what its calls are derived from
+ * @lock: covers @bars and the setting of @pair
+ * @bars: reasons not to fuse, a bit each
+ * @end: which endpoint of the pair it is
+ * @asked: whether the program asked for it by the ULP's name
+ * @closing: no pair any more
+ * @inside: calls of TCP's sendmsg() under way
+ * @fused: how often sending moved to the ring
+ * @unfused: how often it moved back
+ * @reason: why it last did
+ * @told: bytes of each role that TCP's counters have been told of
+ * @destruct: the socket's own, after the ULP slot was given away
+ * @zombie: among those
+ * @tasks: to wait for calls that began before the attachment
+ * @rcu: to free it
+ */
+struct shim {
+	refcount_t refs;
+	struct sock *sk;
+	struct speed_pair *pair;
+	struct speed_pair *old;
+	const struct shim_base *base;
+	spinlock_t lock;	/* bars, pair */
+	u32 bars;
+	u8 end;
+	bool asked;
+	bool closing;
+	u8 reason;
+	atomic_t inside;
+	u32 fused;
+	u32 unfused;
+	u64 told[SPEED_ROLES];
+	void (*destruct)(struct sock *sk);
+	struct hlist_node zombie;
+	struct rcu_head tasks;
+	struct rcu_head rcu;
+};
+
+extern struct tcp_ulp_ops shim_ulp_ops;
+extern const struct speed_door shim_door;
+
+/* The part of a socket whose calls are ours, or NULL. */
+static inline struct shim *shim_of(const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+
+	if (unlikely(READ_ONCE(icsk->icsk_ulp_ops) != &shim_ulp_ops))
+		return NULL;
+	/* It is freed when the socket is destroyed, or after a grace period. */
+	return rcu_dereference_raw(icsk->icsk_ulp_data);
+}
+
+static inline struct speed_pair *shim_pair(const struct shim *shim)
+{
+	/* Matches shim_join(): whoever sees the pointer sees the pair. */
+	return smp_load_acquire(&shim->pair);
+}
+
+static inline struct speed_ring *shim_tx_ring(const struct shim *shim, struct speed_pair *pair)
+{
+	return &pair->ring[shim->end];
+}
+
+static inline struct speed_ring *shim_rx_ring(const struct shim *shim, struct speed_pair *pair)
+{
+	return &pair->ring[!shim->end];
+}
+
+/* Bytes that TCP has received in order and that nobody has read, and an unread FIN. */
+static inline u32 shim_tcp_unread(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return READ_ONCE(tp->rcv_nxt) - READ_ONCE(tp->copied_seq);
+}
+
+/* shim_ulp.c */
+struct shim *shim_attach(struct sock *sk, gfp_t gfp);
+void shim_detach(struct sock *sk);
+void shim_bar(struct shim *shim, u32 reason, bool on);
+int shim_ulp_init(void);
+void shim_ulp_exit(void);
+
+/* shim_match.c */
+struct sock *shim_find_peer(struct sock *sk);
+void shim_join(struct shim *shim, struct sock *peer, gfp_t gfp);
+
+/* shim_probe.c */
+int shim_probe_on(void);
+void shim_probe_off(void);
+u32 shim_unfit(const struct sock *sk);
+
+/* unfuse.c */
+u32 shim_why(struct speed_ring *ring);
+u32 shim_fuse(struct shim *shim, struct speed_ring *ring);
+void shim_unfuse(struct shim *shim, struct speed_ring *ring, u32 reason);
+int shim_bring_home(struct shim *shim, u32 reason);
+int shim_bring_home_locked(struct shim *shim, u32 reason);
+
+/* shim_tx.c, shim_rx.c, shim_wait.c, shim_peek.c */
+int shim_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);
+ssize_t shim_receive(struct sock *sk, struct msghdr *msg, size_t len, int flags);
+bool shim_data_ready(struct speed_ring *ring, u64 want);
+bool shim_is_readable(struct sock *sk);
+u64 shim_unread(const struct shim *shim);
+u64 shim_inq(const struct shim *shim);
+int shim_wait(struct shim *shim, u64 want, long *timeo);
+bool shim_ended(const struct sock *sk);
+bool shim_ring_first(const struct shim *shim);
+ssize_t shim_peek(struct shim *shim, struct speed_ring *ring, struct msghdr *msg, size_t len,
+		  size_t done, int flags);
+
+/* shim_charge.c, shim_close.c, shim_sockopt.c, shim_info.c */
+void shim_give_back(struct sock *sk, struct speed_pair *pair, int end);
+void shim_close(struct sock *sk, long timeout);
+int shim_disconnect(struct sock *sk, int flags);
+int shim_shutdown(struct socket *sock, int how);
+int shim_setsockopt(struct sock *sk, int level, int name, sockptr_t val, unsigned int len);
+int shim_getsockopt(struct sock *sk, int level, int name, char __user *val, int __user *len);
+void shim_tell_counters(struct shim *shim);
+void shim_tell_fusion(struct shim *shim, struct speed_fusion *fusion);
+int shim_proc_add(struct net *net);
+void shim_proc_del(struct net *net);
+int shim_get_info(struct sock *sk, struct sk_buff *skb SPEED_GET_INFO_MORE);
+size_t shim_get_info_size(const struct sock *sk SPEED_GET_INFO_MORE);
+
+#endif

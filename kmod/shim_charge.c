@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a fused connection pays. The sender's socket is charged for its ring as
+ * for bytes to be received: so the charge reaches the control group and tcp_mem,
+ * and is refused where one of them is used up.
+ *
+ * sk_forward_alloc belongs to who has the socket's lock. To charge is the
+ * sender's own call, and locks it. To give back is anybody's, who must not wait
+ * for the sender: it is noted as a debt, and settled at once where the socket is
+ * free, by its owner when that unlocks it, or at the end of the pair.
+ */
+#include <net/sock.h>
+
+#include "charge.h"
+#include "shim.h"
+
+static int charge_user(struct speed_pair *pair, int end, size_t bytes)
+{
+	struct sock *sk = pair->sk[end];
+
+	if (!pair->tcp.user[end])
+		pair->tcp.user[end] = speed_user_get(READ_ONCE(sk->sk_uid));
+	if (!pair->tcp.user[end])
+		return -ENOBUFS;
+	return speed_charge_bounds(sock_net(sk), pair->tcp.user[end], bytes);
+}
+
+static int charge_sock(struct sock *sk, size_t bytes)
+{
+	int err = 0, more;
+
+	lock_sock(sk);
+	more = (int)bytes - sk->sk_forward_alloc;
+	if (more <= 0 || __sk_mem_schedule(sk, more, SK_MEM_RECV))
+		sk_mem_charge(sk, bytes);
+	else
+		err = -ENOBUFS;
+	release_sock(sk);
+	return err;
+}
+
+static int door_charge(struct speed_ring *ring, size_t bytes)
+{
+	struct speed_pair *pair = ring->pair;
+	struct sock *sk = speed_ring_writer(ring);
+	int err = charge_user(pair, ring->end, bytes);
+
+	if (err)
+		return err;
+	err = charge_sock(sk, bytes);
+	if (err)
+		speed_uncharge_bounds(sock_net(sk), pair->tcp.user[ring->end], bytes);
+	return err;
+}
+
+/**
+ * shim_give_back() - settle what is owed to a socket's accounting
+ * @sk: the socket, owned, or with its spin lock held and nobody owning it
+ * @pair: its pair
+ * @end: which end it is
+ */
+void shim_give_back(struct sock *sk, struct speed_pair *pair, int end)
+{
+	int bytes = atomic_xchg(&pair->tcp.debt[end], 0);
+
+	if (bytes)
+		sk_mem_uncharge(sk, bytes);
+}
+
+static void door_uncharge(struct speed_ring *ring, size_t bytes)
+{
+	struct speed_pair *pair = ring->pair;
+	struct sock *sk = speed_ring_writer(ring);
+
+	speed_uncharge_bounds(sock_net(sk), pair->tcp.user[ring->end], bytes);
+	/* Ordered before the look at the owner, who looks at it when it goes. */
+	atomic_add(bytes, &pair->tcp.debt[ring->end]);
+	local_bh_disable();
+	bh_lock_sock_nested(sk);
+	if (!sock_owned_by_user_nocheck(sk))
+		shim_give_back(sk, pair, ring->end);
+	bh_unlock_sock(sk);
+	local_bh_enable();
+}
+
+/* The pair goes: whoever owns a socket now has nothing to do with it any more. */
+static void door_settle(struct speed_pair *pair)
+{
+	int end;
+
+	for (end = 0; end < 2; end++) {
+		struct sock *sk = pair->sk[end];
+
+		if (!pair->tcp.user[end])
+			continue;
+		lock_sock(sk);
+		shim_give_back(sk, pair, end);
+		release_sock(sk);
+		speed_user_put(pair->tcp.user[end]);
+	}
+}
+
+/* TCP answers for a lie in a ring, as for a packet that must not be. */
+static void door_reset(struct speed_pair *pair)
+{
+	speed_pair_reset(pair);
+}
+
+const struct speed_door shim_door = {
+	.charge		= door_charge,
+	.uncharge	= door_uncharge,
+	.settle		= door_settle,
+	.reset		= door_reset,
+	.data_ready	= shim_data_ready,
+	.ring_alone	= true,
+};

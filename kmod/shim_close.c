@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How a connection ends. TCP carries the end, and so what was published before
+ * has to be seen before: shutdown() waits for the producer, close() looks at what
+ * was never read, which makes TCP reset the connection instead of ending it.
+ */
+#include <net/sock.h>
+
+#include "ring.h"
+#include "shim.h"
+#include "shim_proto.h"
+#include "trace.h"
+
+/**
+ * shim_shutdown() - shutdown()
+ * @sock: the socket
+ * @how: SHUT_*
+ *
+ * Context: process.
+ * Return: as TCP's.
+ */
+int shim_shutdown(struct socket *sock, int how)
+{
+	struct shim *shim = shim_of(sock->sk);
+	struct speed_pair *pair = shim ? shim_pair(shim) : NULL;
+	struct mutex *lock;	/* the producer's */
+	int err;
+
+	if (!pair)
+		return shim_tcp_of(sock->sk)->ops->shutdown(sock, how);
+	/* As TCP, which waits for a sender that copies. */
+	lock = &shim_tx_ring(shim, pair)->role[SPEED_ROLE_TX].lock;
+	mutex_lock(lock);
+	err = shim->base->ops->shutdown(sock, how);
+	mutex_unlock(lock);
+	return err;
+}
+
+static struct speed_pair *pair_take(struct shim *shim)
+{
+	struct speed_pair *pair;
+
+	spin_lock_bh(&shim->lock);
+	pair = shim->pair;
+	shim->pair = NULL;
+	shim->closing = true;
+	spin_unlock_bh(&shim->lock);
+	return pair;
+}
+
+/* The other end's producer publishes, then looks whether we are there (E). */
+static void close_pair(struct sock *sk, struct speed_pair *pair, int end)
+{
+	u64 lost;
+
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	WRITE_ONCE(pair->tcp.closed[end], true);
+	smp_mb();	/* it looks after it publishes, we count after this */
+	lost = speed_ring_live(&pair->ring[!end]);
+	trace_speed_close(pair->id, end, lost);
+	if (!lost)
+		return;
+	sock_set_flag(sk, SOCK_LINGER);
+	sk->sk_lingertime = 0;
+}
+
+/**
+ * shim_close() - the last descriptor has gone
+ * @sk: the socket
+ * @timeout: how long to linger, jiffies
+ *
+ * Context: process; nobody else uses the socket.
+ */
+void shim_close(struct sock *sk, long timeout)
+{
+	const struct shim_base *base = shim_tcp_of(sk);
+	struct shim *shim = shim_of(sk);
+	struct speed_pair *pair;
+
+	if (!shim) {
+		base->prot->close(sk, timeout);
+		return;
+	}
+	base = shim->base;
+	pair = pair_take(shim);
+	if (pair)
+		close_pair(sk, pair, shim->end);
+	/* From here on the shim may be gone. */
+	base->prot->close(sk, timeout);
+	if (pair)
+		speed_pair_put(pair);
+}
+
+/**
+ * shim_disconnect() - connect(AF_UNSPEC), a reset, or a child nobody accepts
+ * @sk: the socket, locked
+ * @flags: as TCP's
+ *
+ * The socket may be connected again, but never fused: somebody may be inside a
+ * call that works on the old pair, which is kept until the socket is destroyed.
+ *
+ * Return: as TCP's.
+ */
+int shim_disconnect(struct sock *sk, int flags)
+{
+	const struct shim_base *base = shim_tcp_of(sk);
+	struct shim *shim = shim_of(sk);
+	struct speed_pair *pair;
+
+	if (!shim)
+		return base->prot->disconnect(sk, flags);
+	pair = pair_take(shim);
+	if (pair) {
+		WRITE_ONCE(pair->tcp.closed[shim->end], true);
+		shim->old = pair;
+	}
+	return shim->base->prot->disconnect(sk, flags);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finding the other end of a connection, and joining the two.
+ *
+ * The other end is whoever TCP would find for a packet of ours, with the same
+ * addresses and ports the other way round and sequence numbers that fit. Where
+ * it is not found the connection stays on TCP.
+ */
+#include <net/inet_hashtables.h>
+#include <net/inet6_hashtables.h>
+
+#include "compat/compat.h"
+#include "net.h"
+#include "shim.h"
+#include "stats.h"
+#include "trace.h"
+
+static const int always_on = 1;
+
+static struct sock *lookup4(struct net *net, const struct sock *sk, int dev)
+{
+	return __inet_lookup_established(net, SPEED_HASHINFO(net)
+					 sk->sk_rcv_saddr, inet_sk(sk)->inet_sport,
+					 sk->sk_daddr, ntohs(sk->sk_dport), dev, 0);
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static struct sock *lookup(struct net *net, const struct sock *sk, int dev)
+{
+	if (sk->sk_family != AF_INET6 || ipv6_addr_v4mapped(&sk->sk_v6_daddr))
+		return lookup4(net, sk, dev);
+	return __inet6_lookup_established(net, SPEED_HASHINFO(net)
+					  &sk->sk_v6_rcv_saddr, inet_sk(sk)->inet_sport,
+					  &sk->sk_v6_daddr, ntohs(sk->sk_dport), dev, 0);
+}
+#else
+static struct sock *lookup(struct net *net, const struct sock *sk, int dev)
+{
+	return lookup4(net, sk, dev);
+}
+#endif
+
+/* What one end expects next is what the other has under way. */
+static bool fits(const struct sock *sk, const struct sock *peer)
+{
+	const struct tcp_sock *a = tcp_sk(sk), *b = tcp_sk(peer);
+
+	return between(READ_ONCE(b->rcv_nxt), READ_ONCE(a->snd_una), READ_ONCE(a->snd_nxt)) &&
+	       between(READ_ONCE(a->rcv_nxt), READ_ONCE(b->snd_una), READ_ONCE(b->snd_nxt));
+}
+
+/**
+ * shim_find_peer() - the socket at the other end
+ * @sk: a connected socket
+ *
+ * Context: any but hard interrupt.
+ * Return: the socket, to be put, or NULL.
+ */
+struct sock *shim_find_peer(struct sock *sk)
+{
+	struct net *net = sock_net(sk);
+	int dev = READ_ONCE(sk->sk_bound_dev_if) ?: READ_ONCE(net->loopback_dev->ifindex);
+	struct sock *peer;
+
+	local_bh_disable();
+	peer = lookup(net, sk, dev);
+	local_bh_enable();
+	if (!peer)
+		return NULL;
+	if (sk_fullsock(peer) && peer != sk && fits(sk, peer))
+		return peer;
+	sock_gen_put(peer);
+	return NULL;
+}
+
+static void set_pair(struct shim *shim, struct speed_pair *pair, int end)
+{
+	shim->end = end;
+	pair->tcp.bars[end] = shim->bars;
+	smp_store_release(&shim->pair, pair);		/* shim_pair() */
+}
+
+static bool join_locked(struct shim *shim, struct shim *peer, struct speed_pair *pair)
+{
+	if (shim->pair || shim->closing || peer->pair || peer->closing)
+		return false;
+	set_pair(peer, pair, 0);
+	set_pair(shim, pair, 1);
+	return true;
+}
+
+/* In the order of their addresses: two ends may look for each other at once. */
+static bool join(struct shim *shim, struct shim *other, struct speed_pair *pair)
+{
+	struct shim *first = min(shim, other), *second = max(shim, other);
+	bool done;
+
+	pair->tcp.on = shim->asked && other->asked ? &always_on
+						   : &speed_net(sock_net(shim->sk))->loopback;
+	spin_lock_bh(&first->lock);
+	spin_lock_nested(&second->lock, SINGLE_DEPTH_NESTING);
+	done = join_locked(shim, other, pair);
+	spin_unlock(&second->lock);
+	spin_unlock_bh(&first->lock);
+	return done;
+}
+
+/**
+ * shim_join() - make a pair of two sockets
+ * @shim: the one that came later
+ * @peer: the other, held
+ * @gfp: whether it may sleep
+ *
+ * Nothing happens where the other takes no part.
+ *
+ * Context: any but hard interrupt, as @gfp says.
+ */
+void shim_join(struct shim *shim, struct sock *peer, gfp_t gfp)
+{
+	struct speed_pair *pair = speed_pair_new(&shim_door, peer, shim->sk, SOCK_STREAM, gfp);
+	struct shim *other;
+	bool done = false;
+
+	if (!pair)
+		return;
+	rcu_read_lock();
+	other = shim_of(peer);
+	if (other)
+		done = join(shim, other, pair);
+	rcu_read_unlock();
+	if (done) {
+		speed_count(SPEED_STAT_TCP_PAIRED);
+		trace_speed_connect(pair->id, inet_sk(shim->sk)->inet_num);
+		return;
+	}
+	speed_pair_put_any(pair);
+	speed_pair_put_any(pair);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * MSG_PEEK on a TCP socket whose calls are ours. What can be read lies in up to
+ * three pieces: TCP's bytes before the ring's, the ring's, and TCP's after them.
+ * All are looked at in one go, with the socket locked, so that none moves.
+ */
+#include <net/sock.h>
+
+#include "copy.h"
+#include "ring.h"
+#include "rx.h"
+#include "shim.h"
+#include "shim_proto.h"
+
+/* What a call has left to do. */
+struct look {
+	struct sock *sk;
+	struct msghdr *msg;
+	size_t skip;
+	size_t len;
+	size_t done;
+	bool trunc;
+};
+
+static void looked(struct look *l, size_t n)
+{
+	l->len -= n;
+	l->done += n;
+}
+
+/* Part of a piece of @size bytes: how much, after @at bytes of it. */
+static size_t part(struct look *l, u64 size, size_t *at)
+{
+	*at = min_t(u64, l->skip, size);
+	l->skip -= *at;
+	return min_t(u64, l->len, size - *at);
+}
+
+static int look_skb(struct look *l, struct sk_buff *skb, u32 offset, size_t n)
+{
+	if (!l->trunc && skb_copy_datagram_msg(skb, offset, l->msg, n))
+		return -EFAULT;
+	looked(l, n);
+	return 0;
+}
+
+/* @size bytes of TCP's queue, which begin @from bytes after what was read. */
+static int look_tcp(struct look *l, u32 from, u32 size)
+{
+	size_t at, n = part(l, size, &at);
+	u32 seq = tcp_sk(l->sk)->copied_seq + from + at;
+	struct sk_buff *skb;
+	int err = 0;
+
+	skb_queue_walk(&l->sk->sk_receive_queue, skb) {
+		u32 offset = seq - TCP_SKB_CB(skb)->seq;
+		u32 used;
+
+		if (!n || err)
+			break;
+		if (offset >= skb->len)
+			continue;
+		used = min_t(size_t, n, skb->len - offset);
+		err = look_skb(l, skb, offset, used);
+		seq += used;
+		n -= used;
+	}
+	return err;
+}
+
+static int look_ring(struct look *l, struct speed_ring *ring, u64 size)
+{
+	const struct speed_side *side = &ring->role[SPEED_ROLE_RX].side;
+	size_t at, n = part(l, size, &at);
+
+	if (!n)
+		return 0;
+	if (!l->trunc && !speed_copy_out(speed_ring_span(side, at), n, &l->msg->msg_iter))
+		return -EFAULT;
+	looked(l, n);
+	return 0;
+}
+
+/* The socket is locked, and so is the ring's consumer. */
+static int look_all(struct look *l, struct speed_ring *ring)
+{
+	u32 tcp = tcp_inq(l->sk), before = 0;
+	s64 live = ring ? speed_rx_ready(ring, ring->size) : 0;
+	int err;
+
+	if (live < 0)
+		return live;
+	if (live && ring->behind)
+		before = max_t(s32, READ_ONCE(ring->tcp_seq) - tcp_sk(l->sk)->copied_seq, 0);
+	err = look_tcp(l, 0, live ? min(before, tcp) : tcp);
+	if (err || !live || tcp < before)
+		return err;
+	return look_ring(l, ring, live) ?: look_tcp(l, before, tcp - before);
+}
+
+/**
+ * shim_peek() - copy bytes and leave them
+ * @shim: the reader's
+ * @ring: its ring, whose consumer's lock is held, or NULL
+ * @msg: where to
+ * @len: bytes wanted
+ * @done: bytes that this call has copied before
+ * @flags: MSG_PEEK and others
+ *
+ * Context: process; locks the socket.
+ * Return: bytes, 0 where there is none now, or an error.
+ */
+ssize_t shim_peek(struct shim *shim, struct speed_ring *ring, struct msghdr *msg, size_t len,
+		  size_t done, int flags)
+{
+	struct sock *sk = shim->sk;
+	int off = sk_peek_offset(sk, flags);
+	struct look l = {
+		.sk = sk, .msg = msg, .len = len, .trunc = flags & MSG_TRUNC,
+		.skip = off >= 0 ? off : done,
+	};
+	int err;
+
+	lock_sock(sk);
+	err = look_all(&l, ring);
+	release_sock(sk);
+	if (l.done)
+		sk_peek_offset_fwd(sk, l.done);
+	return l.done ?: err;
+}

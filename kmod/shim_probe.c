@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Seeing connections come: a probe on the tracepoint inet_sock_set_state, there
+ * while some namespace has net.speed.loopback on.
+ *
+ * It runs before the state changes, with the socket locked, in softirq as well:
+ * for who connects at SYN_SENT, which is in its own process; for who accepts
+ * when the child becomes established. The child finds its client, which came
+ * before it.
+ */
+#include <linux/bpf-cgroup.h>
+#include <linux/module.h>
+#include <linux/tracepoint.h>
+#include <net/addrconf.h>
+#include <net/inet_connection_sock.h>
+#include <net/route.h>
+
+#include "compat/compat.h"
+#include "net.h"
+#include "ports.h"
+#include "shim.h"
+#include "shim_proto.h"
+#include "stats.h"
+
+static struct tracepoint *set_state;
+static DEFINE_MUTEX(probe_lock);	/* users */
+static unsigned int users;
+
+static bool has_sock_ops(const struct sock *sk)
+{
+#ifdef CONFIG_CGROUP_BPF
+	return cgroup_bpf_enabled(CGROUP_SOCK_OPS) &&
+	       cgroup_bpf_sock_enabled((struct sock *)sk, CGROUP_SOCK_OPS);
+#else
+	return false;
+#endif
+}
+
+static bool is_signed(const struct sock *sk)
+{
+#ifdef CONFIG_TCP_MD5SIG
+	if (rcu_access_pointer(tcp_sk(sk)->md5sig_info))
+		return true;
+#endif
+#ifdef CONFIG_TCP_AO
+	if (rcu_access_pointer(tcp_sk(sk)->ao_info))
+		return true;
+#endif
+	return false;
+}
+
+static bool wants_smc(const struct sock *sk)
+{
+#if IS_ENABLED(CONFIG_SMC)
+	return tcp_sk(sk)->syn_smc;
+#else
+	return false;
+#endif
+}
+
+/**
+ * shim_unfit() - may the shim be attached to a socket?
+ * @sk: the socket, locked
+ *
+ * Return: SPEED_TCP_FUSED, or the reason against it.
+ */
+u32 shim_unfit(const struct sock *sk)
+{
+	if (inet_csk(sk)->icsk_ulp_ops || READ_ONCE(sk->sk_user_data))
+		return SPEED_TCP_ULP;
+	if (sk_is_mptcp(sk))
+		return SPEED_TCP_MPTCP;
+	if (!shim_base_of(sk))
+		return SPEED_TCP_ULP;
+	if (is_signed(sk))
+		return SPEED_TCP_SIGNED;
+	if (wants_smc(sk))
+		return SPEED_TCP_SMC;
+	if (tcp_sk(sk)->fastopen_req)
+		return SPEED_TCP_FASTOPEN;
+	return has_sock_ops(sk) ? SPEED_TCP_CGROUP : SPEED_TCP_FUSED;
+}
+
+static bool local4(struct net *net, __be32 to)
+{
+	return ipv4_is_loopback(to) || inet_addr_type(net, to) == RTN_LOCAL;
+}
+
+static bool is_local(const struct sock *sk)
+{
+	struct net *net = sock_net(sk);
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr))
+		return ipv6_addr_loopback(&sk->sk_v6_daddr) ||
+		       ipv6_chk_addr(net, &sk->sk_v6_daddr, NULL, 0);
+	if (sk->sk_family == AF_INET6)
+		return local4(net, sk->sk_v6_daddr.s6_addr32[3]);
+#endif
+	return local4(net, sk->sk_daddr);
+}
+
+static struct shim *attach(struct sock *sk, gfp_t gfp)
+{
+	u32 unfit = shim_unfit(sk);
+	struct shim *shim;
+
+	if (!unfit && !try_module_get(THIS_MODULE))
+		return NULL;
+	shim = unfit ? NULL : shim_attach(sk, gfp);
+	if (shim) {
+		inet_csk(sk)->icsk_ulp_ops = &shim_ulp_ops;
+		return shim;
+	}
+	speed_count_reason(unfit ?: SPEED_TCP_MEMORY);
+	if (!unfit)
+		module_put(THIS_MODULE);
+	return NULL;
+}
+
+static void client_comes(struct sock *sk, const struct speed_net *sn)
+{
+	struct shim *shim = shim_of(sk);
+
+	/* One that has failed to connect before, or was asked for. */
+	if (shim)
+		return;
+	if (sk->sk_kern_sock)
+		speed_count_reason(SPEED_TCP_KERNEL);
+	else if (!speed_port_allowed(sn, ntohs(sk->sk_dport)))
+		speed_count_reason(SPEED_TCP_PORT);
+	else if (is_local(sk))
+		attach(sk, GFP_ATOMIC);
+}
+
+static void child_comes(struct sock *sk, const struct speed_net *sn)
+{
+	struct shim *shim = shim_of(sk);
+	struct sock *peer;
+
+	if (!shim && !speed_port_allowed(sn, inet_sk(sk)->inet_num))
+		return;
+	peer = shim_find_peer(sk);
+	if (!peer)
+		return;
+	if (!shim && shim_of(peer))
+		shim = attach(sk, GFP_ATOMIC);
+	if (shim) {
+		/* A kernel's, or MPTCP's that may yet become a program's. */
+		if (sk->sk_kern_sock)
+			shim_bar(shim, SPEED_TCP_KERNEL, true);
+		shim_join(shim, peer, GFP_ATOMIC);
+	}
+	sock_put(peer);
+}
+
+static void on_set_state(void *data, const struct sock *csk, const int old, const int state)
+{
+	struct sock *sk = (struct sock *)csk;
+	const struct speed_net *sn;
+
+	if (sk->sk_protocol != IPPROTO_TCP)
+		return;
+	if (state != TCP_SYN_SENT && !(state == TCP_ESTABLISHED && old == TCP_SYN_RECV))
+		return;
+	rcu_read_lock();
+	sn = speed_net(sock_net(sk));
+	if (state == TCP_SYN_SENT && READ_ONCE(sn->loopback))
+		client_comes(sk, sn);
+	else if (state == TCP_ESTABLISHED)
+		child_comes(sk, sn);
+	rcu_read_unlock();
+}
+
+static void find_tracepoint(struct tracepoint *tp, void *found)
+{
+	if (!strcmp(tp->name, "inet_sock_set_state"))
+		*(struct tracepoint **)found = tp;
+}
+
+/**
+ * shim_probe_on() - a namespace wants its connections seen
+ *
+ * Context: process.
+ * Return: 0, -ENOENT where this kernel has no such tracepoint, or another error.
+ */
+int shim_probe_on(void)
+{
+	int err = 0;
+
+	mutex_lock(&probe_lock);
+	if (!set_state)
+		for_each_kernel_tracepoint(find_tracepoint, &set_state);
+	if (!set_state)
+		err = -ENOENT;
+	else if (!users)
+		err = tracepoint_probe_register(set_state, on_set_state, NULL);
+	if (!err)
+		users++;
+	mutex_unlock(&probe_lock);
+	return err;
+}
+
+/**
+ * shim_probe_off() - it does not any more
+ *
+ * When the last one says so, the probe has left before this returns.
+ *
+ * Context: process.
+ */
+void shim_probe_off(void)
+{
+	mutex_lock(&probe_lock);
+	if (!--users) {
+		tracepoint_probe_unregister(set_state, on_set_state, NULL);
+		tracepoint_synchronize_unregister();
+	}
+	mutex_unlock(&probe_lock);
+}

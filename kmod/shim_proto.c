@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The derived calls. They are copies of TCP's own tables, made before the first
+ * use and never changed: a socket points to TCP's or to ours. The owner in them
+ * stays TCP's, so that counts of references match; ours are counted by the ULP.
+ *
+ * A base that is not TCP's own (a sockmap's, MPTCP's) is not known here, and its
+ * socket is left alone.
+ */
+#include <linux/bvec.h>
+#include <linux/mutex.h>
+#include <linux/sockios.h>
+#include <asm/ioctls.h>
+
+#include "compat/compat.h"
+#include "shim.h"
+#include "shim_proto.h"
+#include "shim_splice.h"
+
+static DEFINE_MUTEX(learn_lock);
+static struct shim_base bases[2];	/* IPv4, IPv6 */
+
+static int shim_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags
+			SPEED_RECVMSG_MORE)
+{
+	return shim_receive(sk, msg, len, flags);
+}
+
+#ifdef SPEED_HAS_SENDPAGE
+/* splice() and sendfile() to a socket, before they became sendmsg(). */
+static int shim_sendpage(struct sock *sk, struct page *page, int offset, size_t size, int flags)
+{
+	struct bio_vec vec;
+	struct msghdr msg = { .msg_flags = flags & ~MSG_SENDPAGE_NOTLAST };
+
+	if (flags & MSG_SENDPAGE_NOTLAST)
+		msg.msg_flags |= MSG_MORE;
+	bvec_set_page(&vec, page, size, offset);
+	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, size);
+	return shim_sendmsg(sk, &msg, size);
+}
+#endif
+
+static int shim_ioctl(struct sock *sk, int cmd, speed_ioctl_arg_t arg)
+{
+	struct shim *shim = shim_of(sk);
+	u64 bytes;
+
+	if (!shim || sk->sk_state == TCP_LISTEN)
+		return shim_tcp_of(sk)->prot->ioctl(sk, cmd, arg);
+	if (cmd == SIOCINQ) {
+		bytes = shim_inq(shim);
+		return speed_compat_ioctl_int(arg, min_t(u64, bytes, INT_MAX));
+	}
+	/* At the mark only when all that was sent before it was read. */
+	if (cmd == SIOCATMARK && shim_ring_first(shim))
+		return speed_compat_ioctl_int(arg, 0);
+	return shim->base->prot->ioctl(sk, cmd, arg);
+}
+
+static void shim_release_cb(struct sock *sk)
+{
+	struct shim *shim = shim_of(sk);
+	const struct shim_base *base = shim_tcp_of(sk);
+	struct speed_pair *pair;
+
+	base->prot->release_cb(sk);
+	if (!shim)
+		return;
+	pair = shim_pair(shim);
+	if (pair && unlikely(atomic_read(&pair->tcp.debt[shim->end])))
+		shim_give_back(sk, pair, shim->end);
+	/* Inside accept(), after the file's part was joined to it. */
+	if (unlikely(sk->sk_socket && sk->sk_socket->ops == base->ops))
+		shim_swap_ops(sk, base);
+}
+
+static void derive_prot(struct shim_base *base, const struct proto *prot)
+{
+	struct proto *p = &base->our_prot;
+
+	*p = *prot;
+	p->close = shim_close;
+	p->disconnect = shim_disconnect;
+	p->ioctl = shim_ioctl;
+	p->setsockopt = shim_setsockopt;
+	p->getsockopt = shim_getsockopt;
+	p->sendmsg = shim_sendmsg;
+	p->recvmsg = shim_recvmsg;
+	p->release_cb = shim_release_cb;
+	p->sock_is_readable = shim_is_readable;
+#ifdef SPEED_HAS_SENDPAGE
+	p->sendpage = shim_sendpage;
+#endif
+}
+
+static void derive_ops(struct shim_base *base)
+{
+	struct proto_ops *o = &base->our_ops;
+
+	*o = *base->ops;
+	o->shutdown = shim_shutdown;
+	o->splice_read = shim_splice_read;
+	o->read_sock = shim_read_sock;
+	o->read_skb = shim_read_skb;
+	o->peek_len = shim_peek_len;
+}
+
+static void learn(struct shim_base *base, int family)
+{
+	struct socket *sock;
+
+	if (base->prot || sock_create_kern(&init_net, family, SOCK_STREAM, IPPROTO_TCP, &sock))
+		return;
+	if (sock->sk->sk_prot->sendmsg == tcp_prot.sendmsg) {
+		base->ops = sock->ops;
+		derive_ops(base);
+		derive_prot(base, sock->sk->sk_prot);
+		/* Whoever sees the pointer sees the copies; shim_base_of(). */
+		smp_store_release(&base->prot, sock->sk->sk_prot);
+	}
+	sock_release(sock);
+}
+
+/**
+ * shim_learn_bases() - look at what TCP sockets are made with
+ *
+ * IPv6 may come later than this module, or never.
+ *
+ * Context: process.
+ */
+void shim_learn_bases(void)
+{
+	mutex_lock(&learn_lock);
+	learn(&bases[0], AF_INET);
+	learn(&bases[1], AF_INET6);
+	mutex_unlock(&learn_lock);
+}
+
+/**
+ * shim_base_of() - what a socket's calls are, or are derived from
+ * @sk: a TCP socket
+ *
+ * Return: the base, or NULL where they are others than TCP's own.
+ */
+const struct shim_base *shim_base_of(const struct sock *sk)
+{
+	const struct proto *prot = READ_ONCE(sk->sk_prot);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		/* Matches learn(): the pointer says that the copies are there. */
+		const struct proto *own = smp_load_acquire(&bases[i].prot);
+
+		if (own && (prot == own || prot == &bases[i].our_prot))
+			return &bases[i];
+	}
+	return NULL;
+}
+
+/**
+ * shim_tcp_of() - TCP's own calls for a socket that may have lost ours
+ * @sk: a socket that had them when the caller was called
+ *
+ * Return: the base of its address family.
+ */
+const struct shim_base *shim_tcp_of(const struct sock *sk)
+{
+	return &bases[sk->sk_family == AF_INET6];
+}
+
+/**
+ * shim_swap_ops() - give a socket's file our calls, if it has TCP's own
+ * @sk: the socket, locked
+ * @base: its base
+ */
+void shim_swap_ops(struct sock *sk, const struct shim_base *base)
+{
+	if (sk->sk_socket && READ_ONCE(sk->sk_socket->ops) == base->ops)
+		WRITE_ONCE(sk->sk_socket->ops, &base->our_ops);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receiving on a TCP socket whose calls are ours: how much a call waits for, and
+ * what it tells beside the bytes. Which bytes are next: shim_take.c.
+ */
+#include <linux/sched/signal.h>
+#include <net/sock.h>
+
+#include "compat/compat.h"
+#include "copy.h"
+#include "lease.h"
+#include "pages.h"
+#include "ring.h"
+#include "rx.h"
+#include "shim.h"
+#include "shim_proto.h"
+#include "shim_take.h"
+#include "tx.h"
+#include "wait.h"
+
+#define FAST_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC)
+
+/* As TCP: what was copied is returned rather than waited with. */
+static bool stop_here(struct take *t, long timeo)
+{
+	struct sock *sk = t->sk;
+
+	return !timeo || READ_ONCE(sk->sk_err) || READ_ONCE(sk->sk_state) == TCP_CLOSE ||
+	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) || signal_pending(current) ||
+	       shim_at_mark(sk);
+}
+
+/* Bytes that a peek has behind it. */
+static u64 peeked(const struct take *t)
+{
+	int off = sk_peek_offset(t->sk, t->flags);
+
+	return off >= 0 ? off : t->done;
+}
+
+static ssize_t receive_all(struct take *t)
+{
+	size_t target = sock_rcvlowat(t->sk, t->flags & MSG_WAITALL, t->len);
+	long timeo = sock_rcvtimeo(t->sk, t->flags & MSG_DONTWAIT);
+	ssize_t n = 0;
+	u64 skip;
+
+	do {
+		n = shim_take(t);
+		if (n > 0) {
+			t->done += n;
+			continue;
+		}
+		if (n != -EAGAIN || t->done >= target)
+			break;
+		if (t->done ? stop_here(t, timeo) : !timeo)
+			break;
+		if (!t->done && signal_pending(current)) {
+			n = sock_intr_errno(timeo);
+			break;
+		}
+		skip = t->flags & MSG_PEEK ? peeked(t) : 0;
+		n = shim_wait(t->shim, skip + 1, &timeo);
+		if (n)
+			break;
+		n = 1;
+	} while (n > 0 && t->done < t->len);
+	return t->done ?: n;
+}
+
+/* Room for no byte: TCP waits until there is something all the same. */
+static ssize_t receive_nothing(struct take *t)
+{
+	long timeo = sock_rcvtimeo(t->sk, t->flags & MSG_DONTWAIT);
+	int err = 0;
+
+	while (!err && !shim_unread(t->shim)) {
+		if (shim_ended(t->sk))
+			return speed_compat_recvmsg(t->shim->base->prot, t->sk, t->msg, 0,
+						    t->flags | MSG_DONTWAIT);
+		err = timeo ? shim_wait(t->shim, 1, &timeo) : -EAGAIN;
+	}
+	return err;
+}
+
+/* TCP_INQ: how much is left; after the end something, so that it is read. */
+static void tell_inq(struct shim *shim, struct msghdr *msg)
+{
+	int inq = min_t(u64, shim_unread(shim), INT_MAX);
+
+	if (!inq && sock_flag(shim->sk, SOCK_DONE))
+		inq = 1;
+	put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
+}
+
+static noinline ssize_t receive_slow(struct shim *shim, struct msghdr *msg, size_t len, int flags)
+{
+	struct take t = {
+		.shim = shim, .sk = shim->sk, .msg = msg, .len = len, .flags = flags,
+	};
+	const struct tcp_sock *tp = tcp_sk(t.sk);
+	ssize_t n;
+
+	/* Not of the stream; or nothing to wait for but what TCP says. */
+	if ((flags & (MSG_OOB | MSG_ERRQUEUE)) || t.sk->sk_state == TCP_LISTEN || tp->repair)
+		return speed_compat_recvmsg(shim->base->prot, t.sk, msg, len, flags);
+	n = len ? receive_all(&t) : receive_nothing(&t);
+	if (unlikely(tp->recvmsg_inq) && n >= 0)
+		tell_inq(shim, msg);
+	return n;
+}
+
+/* Return: bytes, -EFAULT, or 0 where the slow path must find out more. */
+static ssize_t receive_fast(struct speed_ring *ring, struct iov_iter *to, size_t len)
+{
+	struct speed_role *rx = &ring->role[SPEED_ROLE_RX];
+	s64 n = 0;
+
+	if (!mutex_trylock(&rx->lock))
+		return 0;
+	if (likely(!rx->epoch && ring->buf && !READ_ONCE(ring->behind) &&
+		   !READ_ONCE(ring->pair->broken)))
+		n = speed_cons_ready(&rx->side, 1);
+	/* Less than is wanted, and TCP has more: it belongs to the same call. */
+	if (unlikely(n > 0 && n < len && shim_tcp_unread(speed_ring_reader(ring))))
+		n = 0;
+	if (likely(n > 0)) {
+		n = min_t(u64, n, len);
+		rx->side.data = ring->buf->addr;
+		speed_role_enter(ring, SPEED_ROLE_RX);
+		if (likely(speed_copy_out(speed_ring_span(&rx->side, 0), n, to)))
+			speed_rx_release(ring, n);
+		else
+			n = -EFAULT;
+	}
+	mutex_unlock(&rx->lock);
+	return n >= 0 || n == -EFAULT ? n : 0;
+}
+
+/* Nothing there: wait before the lock is taken. Errors are found later. */
+static int wait_first(struct shim *shim, struct speed_ring *ring, int flags)
+{
+	long timeo = shim->sk->sk_rcvtimeo;
+
+	if ((flags & MSG_DONTWAIT) || timeo != MAX_SCHEDULE_TIMEOUT || shim_data_ready(ring, 1))
+		return 0;
+	return shim_wait(shim, 1, &timeo);
+}
+
+/**
+ * shim_receive() - recv() on a TCP socket whose calls are ours
+ * @sk: the socket
+ * @msg: where to
+ * @len: bytes wanted
+ * @flags: MSG_*
+ *
+ * Context: process; takes the consumer's lock.
+ * Return: bytes, 0 at the end, or TCP's error.
+ */
+ssize_t shim_receive(struct sock *sk, struct msghdr *msg, size_t len, int flags)
+{
+	struct shim *shim = shim_of(sk);
+	struct speed_pair *pair;
+	struct speed_ring *ring;
+	ssize_t n;
+
+	if (unlikely(!shim))
+		return speed_compat_recvmsg(shim_tcp_of(sk)->prot, sk, msg, len, flags);
+	pair = shim_pair(shim);
+	if (unlikely(!pair || (flags & ~FAST_FLAGS) || len - 1 >= SPEED_PIECE ||
+		     sk->sk_rcvlowat != 1 || READ_ONCE(sk->sk_peek_off) >= 0 ||
+		     tcp_sk(sk)->recvmsg_inq))
+		return receive_slow(shim, msg, len, flags);
+	ring = shim_rx_ring(shim, pair);
+	n = wait_first(shim, ring, flags) ?: receive_fast(ring, &msg->msg_iter, len);
+	return likely(n) ? n : receive_slow(shim, msg, len, flags);
+}

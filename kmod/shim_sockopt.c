@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Socket options of a TCP socket whose calls are ours: our own, at SOL_SPEED, and
+ * those of TCP that a ring does not go with. Before one of these is passed on,
+ * the socket's bytes are brought to TCP's queues.
+ */
+#include <linux/sockptr.h>
+#include <linux/uaccess.h>
+#include <net/sock.h>
+
+#include "shim.h"
+#include "shim_proto.h"
+
+static int pass_set(struct sock *sk, int level, int name, sockptr_t val, unsigned int len)
+{
+	/* The calls of now: they may have changed meanwhile. */
+	const struct proto *prot = READ_ONCE(sk->sk_prot);
+	struct shim *shim = shim_of(sk);
+
+	if (shim)
+		prot = shim->base->prot;
+	return prot->setsockopt(sk, level, name, val, len);
+}
+
+/* Give the ULP slot away, with nothing of the stream left in the ring. */
+static int let_go(struct sock *sk, struct shim *shim)
+{
+	int err = shim_bring_home(shim, SPEED_TCP_ULP);
+
+	if (err)
+		return err;
+	lock_sock(sk);
+	if (shim_of(sk) == shim)
+		shim_detach(sk);
+	release_sock(sk);
+	return 0;
+}
+
+/* Another ULP gets the slot; ours is asked for by name once, as any other. */
+static int set_ulp(struct sock *sk, struct shim *shim, sockptr_t val, unsigned int len)
+{
+	char name[TCP_ULP_NAME_MAX] = {};
+	int err;
+
+	if (len < 1)
+		return -EINVAL;
+	if (copy_from_sockptr(name, val, min_t(unsigned int, len, TCP_ULP_NAME_MAX - 1)))
+		return -EFAULT;
+	if (!strcmp(name, "speed")) {
+		if (shim->asked)
+			return -EEXIST;
+		shim->asked = true;
+		return 0;
+	}
+	err = let_go(sk, shim);
+	return err ?: pass_set(sk, SOL_TCP, TCP_ULP, val, len);
+}
+
+static int set_repair(struct sock *sk, struct shim *shim, sockptr_t val, unsigned int len)
+{
+	int err, on;
+
+	if (len < sizeof(on) || copy_from_sockptr(&on, val, sizeof(on)))
+		return pass_set(sk, SOL_TCP, TCP_REPAIR, val, len);
+	err = on == TCP_REPAIR_ON ? shim_bring_home(shim, SPEED_TCP_REPAIR) : 0;
+	if (!err)
+		err = pass_set(sk, SOL_TCP, TCP_REPAIR, val, len);
+	if (!tcp_sk(sk)->repair)
+		shim_bar(shim, SPEED_TCP_REPAIR, false);
+	return err;
+}
+
+static int set_tcp(struct sock *sk, struct shim *shim, int name, sockptr_t val, unsigned int len)
+{
+	switch (name) {
+	case TCP_ULP:
+		return set_ulp(sk, shim, val, len);
+	case TCP_REPAIR:
+		return set_repair(sk, shim, val, len);
+	case TCP_MD5SIG:
+	case TCP_MD5SIG_EXT:
+		shim_bar(shim, SPEED_TCP_SIGNED, true);
+		break;
+	}
+	return pass_set(sk, SOL_TCP, name, val, len);
+}
+
+static int set_fuse(struct shim *shim, sockptr_t val, unsigned int len)
+{
+	u32 wish;
+
+	if (len != sizeof(wish))
+		return -EINVAL;
+	if (copy_from_sockptr(&wish, val, sizeof(wish)))
+		return -EFAULT;
+	if (wish > 1)
+		return -EINVAL;
+	shim_bar(shim, SPEED_TCP_REQUEST, !wish);
+	return 0;
+}
+
+/**
+ * shim_setsockopt() - setsockopt() below SOL_SOCKET
+ * @sk: the socket
+ * @level: SOL_SPEED, or one of TCP's
+ * @name: the option
+ * @val: its value
+ * @len: its size, bytes
+ *
+ * Return: 0 or the error.
+ */
+int shim_setsockopt(struct sock *sk, int level, int name, sockptr_t val, unsigned int len)
+{
+	struct shim *shim = shim_of(sk);
+	int err = 0;
+
+	if (!shim)
+		return shim_tcp_of(sk)->prot->setsockopt(sk, level, name, val, len);
+	if (level == SOL_SPEED)
+		return name == SPEED_FUSE ? set_fuse(shim, val, len) : -ENOPROTOOPT;
+	if (level == SOL_TCP)
+		return set_tcp(sk, shim, name, val, len);
+	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
+		err = let_go(sk, shim);
+	return err ?: pass_set(sk, level, name, val, len);
+}
+
+static int put_value(char __user *val, int __user *len, const void *from, int size)
+{
+	int room;
+
+	if (get_user(room, len))
+		return -EFAULT;
+	if (room != size)
+		return -EINVAL;
+	return copy_to_user(val, from, size) ? -EFAULT : 0;
+}
+
+static int get_ours(struct shim *shim, int name, char __user *val, int __user *len)
+{
+	struct speed_fusion fusion = {};
+	u32 word;
+
+	switch (name) {
+	case SPEED_MAGIC:
+		word = SPEED_MAGIC_VALUE;
+		return put_value(val, len, &word, sizeof(word));
+	case SPEED_FUSE:
+		word = !(READ_ONCE(shim->bars) & BIT(SPEED_TCP_REQUEST));
+		return put_value(val, len, &word, sizeof(word));
+	case SPEED_FUSION:
+		shim_tell_fusion(shim, &fusion);
+		return put_value(val, len, &fusion, sizeof(fusion));
+	}
+	return -ENOPROTOOPT;
+}
+
+/**
+ * shim_getsockopt() - getsockopt() below SOL_SOCKET
+ * @sk: the socket
+ * @level: SOL_SPEED, or one of TCP's
+ * @name: the option
+ * @val: where to
+ * @len: its size, bytes
+ *
+ * Return: 0 or the error.
+ */
+int shim_getsockopt(struct sock *sk, int level, int name, char __user *val, int __user *len)
+{
+	struct shim *shim = shim_of(sk);
+	int err = 0;
+
+	if (!shim)
+		return shim_tcp_of(sk)->prot->getsockopt(sk, level, name, val, len);
+	if (level == SOL_SPEED)
+		return get_ours(shim, name, val, len);
+	if (level == SOL_TCP && name == TCP_INFO) {
+		lock_sock(sk);
+		shim_tell_counters(shim);
+		release_sock(sk);
+	}
+	if (level == SOL_TCP && name == TCP_ZEROCOPY_RECEIVE)
+		err = shim_bring_home(shim, SPEED_TCP_ZEROCOPY);
+	return err ?: shim->base->prot->getsockopt(sk, level, name, val, len);
+}

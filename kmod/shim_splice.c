@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * splice() from a TCP socket whose calls are ours: TCP's bytes as TCP splices
+ * them, the ring's copied. And the calls by which other parts of the kernel read
+ * a socket: they get TCP's queue, to which all bytes are brought.
+ */
+#include <linux/sched/signal.h>
+#include <net/sock.h>
+
+#include "ring.h"
+#include "shim.h"
+#include "shim_proto.h"
+#include "shim_splice.h"
+#include "splice.h"
+
+static ssize_t fill(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	return shim_receive(sk, msg, len, MSG_DONTWAIT);
+}
+
+/* Of TCP's bytes as many as are next. Return: as TCP's. */
+static ssize_t splice_tcp(struct shim *shim, struct socket *sock, loff_t *ppos,
+			  struct pipe_inode_info *pipe, size_t len, unsigned int flags)
+{
+	struct speed_pair *pair = shim_pair(shim);
+	struct speed_ring *ring;
+	u32 tcp = shim_tcp_unread(shim->sk);
+	ssize_t n = -EAGAIN;
+	s32 before;
+
+	smp_rmb();	/* these bytes of TCP come before what comes to the ring now */
+	if (!pair)
+		return tcp ? shim->base->ops->splice_read(sock, ppos, pipe, min_t(size_t, len, tcp),
+							  flags) : n;
+	ring = shim_rx_ring(shim, pair);
+	if (mutex_lock_killable(&ring->role[SPEED_ROLE_RX].lock))
+		return -EINTR;
+	before = tcp;
+	if (speed_ring_live(ring))
+		before = min_t(s32, tcp, READ_ONCE(ring->tcp_seq) - tcp_sk(shim->sk)->copied_seq);
+	if (before > 0)
+		n = shim->base->ops->splice_read(sock, ppos, pipe, min_t(size_t, len, before),
+						 flags);
+	mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
+	return n;
+}
+
+static ssize_t splice_some(struct shim *shim, struct socket *sock, loff_t *ppos,
+			   struct pipe_inode_info *pipe, size_t len, unsigned int flags)
+{
+	if (shim_ring_first(shim))
+		return speed_splice_copy(shim->sk, pipe, len, fill);
+	return splice_tcp(shim, sock, ppos, pipe, len, flags);
+}
+
+/**
+ * shim_splice_read() - splice() from a socket into a pipe
+ * @sock: the socket
+ * @ppos: must be zero
+ * @pipe: where to
+ * @len: bytes wanted
+ * @flags: SPLICE_F_*
+ *
+ * Context: process; the pipe is locked.
+ * Return: bytes, 0 at the end, or TCP's error.
+ */
+ssize_t shim_splice_read(struct socket *sock, loff_t *ppos, struct pipe_inode_info *pipe,
+			 size_t len, unsigned int flags)
+{
+	struct sock *sk = sock->sk;
+	struct shim *shim = shim_of(sk);
+	long timeo = sock_rcvtimeo(sk, sock->file->f_flags & O_NONBLOCK);
+	ssize_t n;
+
+	if (!shim || unlikely(*ppos) || !len)
+		return shim_tcp_of(sk)->ops->splice_read(sock, ppos, pipe, len, flags);
+	while (shim_unread(shim) || !shim_ended(sk)) {
+		n = splice_some(shim, sock, ppos, pipe, len, flags);
+		if (n != -EAGAIN || !timeo)
+			return n;
+		/* TCP does not look at SPLICE_F_NONBLOCK; a full pipe is told by it. */
+		if (shim_unread(shim))
+			return n;
+		n = shim_wait(shim, 1, &timeo);
+		if (n)
+			return n;
+	}
+	return shim->base->ops->splice_read(sock, ppos, pipe, len, flags);
+}
+
+/* The socket is locked: who would have to wait for a lock comes again. */
+static bool brought_home(struct sock *sk)
+{
+	struct shim *shim = shim_of(sk);
+
+	return !shim || !shim_bring_home_locked(shim, SPEED_TCP_ZEROCOPY);
+}
+
+int shim_read_sock(struct sock *sk, read_descriptor_t *desc, sk_read_actor_t actor)
+{
+	return brought_home(sk) ? shim_tcp_of(sk)->ops->read_sock(sk, desc, actor) : 0;
+}
+
+int shim_read_skb(struct sock *sk, skb_read_actor_t actor)
+{
+	return brought_home(sk) ? shim_tcp_of(sk)->ops->read_skb(sk, actor) : 0;
+}
+
+int shim_peek_len(struct socket *sock)
+{
+	struct shim *shim = shim_of(sock->sk);
+
+	if (!shim)
+		return shim_tcp_of(sock->sk)->ops->peek_len(sock);
+	return min_t(u64, shim_inq(shim), INT_MAX);
+}

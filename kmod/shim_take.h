@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a call that receives works with.
+ */
+#ifndef SPEED_SHIM_TAKE_H
+#define SPEED_SHIM_TAKE_H
+
+#include "shim.h"
+
+/**
+ * struct take - one call
+ * @shim: the reader's
+ * @sk: its socket
+ * @msg: where to
+ * @len: bytes wanted in all
+ * @done: bytes copied so far
+ * @flags: MSG_*
+ */
+struct take {
+	struct shim *shim;
+	struct sock *sk;
+	struct msghdr *msg;
+	size_t len;
+	size_t done;
+	int flags;
+};
+
+/* The byte that is next is urgent: a read that has bytes stops before it. */
+static inline bool shim_at_mark(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return unlikely(READ_ONCE(tp->urg_data)) &&
+	       READ_ONCE(tp->urg_seq) == READ_ONCE(tp->copied_seq);
+}
+
+ssize_t shim_take(struct take *t);
+
+#endif

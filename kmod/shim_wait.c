@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What there is to read on a TCP socket whose calls are ours, and waiting for
+ * it. Nobody sleeps in TCP's own recvmsg(), which knows of no ring; TCP's
+ * wake-ups and the ring's arrive in the same queue.
+ *
+ * SO_BUSY_POLL makes a reader look at the ring for that long before it sleeps.
+ */
+#include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
+#include <net/busy_poll.h>
+#include <net/sock.h>
+
+#include "ring.h"
+#include "shim.h"
+#include "wait.h"
+
+/* Bytes of TCP that come before the ring's; negative or zero where none does. */
+static s32 tcp_before(const struct speed_ring *ring, const struct sock *sk)
+{
+	return READ_ONCE(ring->tcp_seq) - READ_ONCE(tcp_sk(sk)->copied_seq);
+}
+
+/* All bytes that can be read now, in order. */
+static u64 unread(struct speed_ring *ring, const struct sock *sk)
+{
+	u64 tcp = shim_tcp_unread(sk), live;
+	s32 before;
+
+	smp_rmb();	/* TCP's first: what came to the ring since is not behind it */
+	live = speed_ring_live(ring);
+	if (!live)
+		return tcp;
+	before = READ_ONCE(ring->behind) ? tcp_before(ring, sk) : 0;
+	return before > 0 && tcp < before ? tcp : tcp + live;
+}
+
+/* An urgent byte that is next and not in line is not read, but passed over. */
+static u64 readable(struct speed_ring *ring, const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u64 bytes = unread(ring, sk);
+
+	if (unlikely(READ_ONCE(tp->urg_data)) && bytes &&
+	    READ_ONCE(tp->urg_seq) == READ_ONCE(tp->copied_seq) &&
+	    !sock_flag(sk, SOCK_URGINLINE) && !speed_ring_live(ring))
+		bytes--;
+	return bytes;
+}
+
+/**
+ * shim_ring_first() - is the next byte to read the ring's?
+ * @shim: the reader's
+ */
+bool shim_ring_first(const struct shim *shim)
+{
+	struct speed_pair *pair = shim_pair(shim);
+	struct speed_ring *ring;
+
+	if (!pair)
+		return false;
+	ring = shim_rx_ring(shim, pair);
+	return speed_ring_live(ring) &&
+	       (!READ_ONCE(ring->behind) || tcp_before(ring, shim->sk) <= 0);
+}
+
+/**
+ * shim_unread() - bytes that can be read now
+ * @shim: the reader's
+ *
+ * Return: bytes, an unread FIN counted as one.
+ */
+u64 shim_unread(const struct shim *shim)
+{
+	struct speed_pair *pair = shim_pair(shim);
+
+	return pair ? unread(shim_rx_ring(shim, pair), shim->sk) : shim_tcp_unread(shim->sk);
+}
+
+/**
+ * shim_ended() - will TCP bring no more, or an error?
+ * @sk: the socket
+ *
+ * Return: whether its recvmsg() would not wait.
+ */
+bool shim_ended(const struct sock *sk)
+{
+	u32 state = READ_ONCE(sk->sk_state);
+
+	return READ_ONCE(sk->sk_err) || (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) ||
+	       sock_flag(sk, SOCK_DONE) || state == TCP_CLOSE || state == TCP_LISTEN;
+}
+
+/**
+ * shim_inq() - SIOCINQ: bytes that can be read now, up to the urgent one
+ * @shim: the reader's
+ */
+u64 shim_inq(const struct shim *shim)
+{
+	return shim_unread(shim) - shim_tcp_unread(shim->sk) + tcp_inq(shim->sk);
+}
+
+static bool ready(struct shim *shim, u64 want)
+{
+	return shim_unread(shim) >= want || shim_ended(shim->sk);
+}
+
+/**
+ * shim_data_ready() - would a reader have something to do?
+ * @ring: the ring
+ * @want: bytes it waits for
+ *
+ * Return: whether bytes enough can be read in order, or nothing more will come.
+ */
+bool shim_data_ready(struct speed_ring *ring, u64 want)
+{
+	const struct sock *sk = speed_ring_reader(ring);
+
+	/* The usual case first: one look at the ring. */
+	if (likely(speed_ring_live(ring) >= want && !READ_ONCE(ring->behind)))
+		return true;
+	return readable(ring, sk) >= want || shim_ended(sk);
+}
+
+/**
+ * shim_is_readable() - what poll() asks beside TCP's own bytes
+ * @sk: the socket
+ *
+ * Return: whether SO_RCVLOWAT bytes can be read.
+ */
+bool shim_is_readable(struct sock *sk)
+{
+	struct shim *shim = shim_of(sk);
+	struct speed_pair *pair = shim ? shim_pair(shim) : NULL;
+	u64 want = sock_rcvlowat(sk, 0, INT_MAX);
+
+	if (!pair)
+		return false;
+	if (readable(shim_rx_ring(shim, pair), sk) >= want)
+		return true;
+	speed_need_data(shim_rx_ring(shim, pair));
+	return readable(shim_rx_ring(shim, pair), sk) >= want;
+}
+
+static bool spin(struct shim *shim, u64 want)
+{
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	u32 limit = READ_ONCE(shim->sk->sk_ll_usec);
+	u64 end;
+
+	if (!limit)
+		return false;
+	end = local_clock() + (u64)limit * NSEC_PER_USEC;
+	do {
+		if (ready(shim, want))
+			return true;
+		cpu_relax();
+	} while (!need_resched() && !signal_pending(current) && local_clock() < end);
+#endif
+	return false;
+}
+
+/* The other end has not been found; it may be while we sleep. */
+static int wait_alone(struct shim *shim, u64 want, long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, speed_woken);
+	struct sock *sk = shim->sk;
+	int err = 0;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (!err && !ready(shim, want)) {
+		if (!*timeo)
+			err = -EAGAIN;
+		else if (signal_pending(current))
+			err = sock_intr_errno(*timeo);
+		else
+			*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return err;
+}
+
+/**
+ * shim_wait() - sleep until a reader has something to do
+ * @shim: the reader's
+ * @want: bytes to wait for
+ * @timeo: jiffies left, in and out
+ *
+ * Context: process; no role's lock may be held.
+ * Return: 0, -EAGAIN when the time is over, or what a signal makes of it.
+ */
+int shim_wait(struct shim *shim, u64 want, long *timeo)
+{
+	struct speed_pair *pair = shim_pair(shim);
+
+	if (*timeo && spin(shim, want))
+		return 0;
+	if (!pair)
+		return wait_alone(shim, want, timeo);
+	return speed_wait_data(shim_rx_ring(shim, pair), want, timeo);
+}
