@@ -112,7 +112,7 @@ static int connect_once(struct sock *sk, struct sock *listener)
 		return -ENOMEM;
 	inherit(child, listener);
 	err = -ENOMEM;
-	pair = speed_pair_new(&speed_door, sk, child, sk->sk_type, GFP_KERNEL);
+	pair = speed_pair_new(&speed_door, sk, child, sk->sk_type);
 	if (!pair)
 		goto close;
 	err = enqueue(sk, listener, child, pair);
@@ -224,7 +224,7 @@ int speed_connect_to(struct socket *sock, const void *addr, int len, bool nowait
  */
 int speed_socketpair(struct socket *a, struct socket *b)
 {
-	struct speed_pair *pair = speed_pair_new(&speed_door, a->sk, b->sk, a->type, GFP_KERNEL);
+	struct speed_pair *pair = speed_pair_new(&speed_door, a->sk, b->sk, a->type);
 
 	if (!pair)
 		return -ENOMEM;

@@ -40,6 +40,7 @@ static int __init speed_init(void)
 netns:
 	speed_netns_exit();
 shim:
+	shim_ulp_stop();
 	shim_ulp_exit();
 pair:
 	speed_pair_exit();
@@ -53,10 +54,11 @@ pages:
 static void __exit speed_exit(void)
 {
 	speed_family_exit();
+	shim_ulp_stop();
+	speed_pair_flush();
 	speed_reap_exit();
 	speed_netns_exit();
 	shim_ulp_exit();
-	rcu_barrier();
 	speed_charge_exit();
 	speed_pair_exit();
 	speed_map_exit();

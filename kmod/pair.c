@@ -53,26 +53,21 @@ static void ring_init(struct speed_ring *ring, struct speed_pair *pair, int end,
 }
 
 /**
- * speed_pair_new() - join two sockets
+ * speed_pair_setup() - join two sockets
+ * @pair: all zeroes
  * @door: whose they are
  * @a: endpoint 0
  * @b: endpoint 1
  * @type: SOCK_STREAM or SOCK_SEQPACKET
- * @gfp: whether it may sleep for memory
  *
  * Holds both sockets. The caller owns the two references that belong to the
  * endpoints.
  *
- * Context: any but hard interrupt, as @gfp says.
- * Return: the pair, or NULL where memory is short.
+ * Context: any but hard interrupt.
  */
-struct speed_pair *speed_pair_new(const struct speed_door *door, struct sock *a, struct sock *b,
-				  u8 type, gfp_t gfp)
+void speed_pair_setup(struct speed_pair *pair, const struct speed_door *door, struct sock *a,
+		      struct sock *b, u8 type)
 {
-	struct speed_pair *pair = kmem_cache_zalloc(pair_cache, gfp | __GFP_ACCOUNT);
-
-	if (!pair)
-		return NULL;
 	refcount_set(&pair->refs, 2);
 	pair->door = door;
 	pair->id = atomic64_inc_return(&pair_ids);
@@ -83,6 +78,25 @@ struct speed_pair *speed_pair_new(const struct speed_door *door, struct sock *a,
 	sock_hold(b);
 	pair->sk[0] = a;
 	pair->sk[1] = b;
+}
+
+/**
+ * speed_pair_new() - the same with memory of its own
+ * @door: whose they are
+ * @a: endpoint 0
+ * @b: endpoint 1
+ * @type: SOCK_STREAM or SOCK_SEQPACKET
+ *
+ * Context: may sleep.
+ * Return: the pair, or NULL where memory is short.
+ */
+struct speed_pair *speed_pair_new(const struct speed_door *door, struct sock *a, struct sock *b,
+				  u8 type)
+{
+	struct speed_pair *pair = kmem_cache_zalloc(pair_cache, GFP_KERNEL_ACCOUNT);
+
+	if (pair)
+		speed_pair_setup(pair, door, a, b, type);
 	return pair;
 }
 
@@ -116,7 +130,10 @@ static void pair_free(struct speed_pair *pair)
 		pair->door->settle(pair);
 	sock_put(pair->sk[0]);
 	sock_put(pair->sk[1]);
-	kmem_cache_free(pair_cache, pair);
+	if (pair->door->free)
+		pair->door->free(pair);
+	else
+		kmem_cache_free(pair_cache, pair);
 }
 
 /**
@@ -223,8 +240,13 @@ int speed_pair_init(void)
 	return pair_cache ? 0 : -ENOMEM;
 }
 
-void speed_pair_exit(void)
+/* Pairs that wait to be freed are. */
+void speed_pair_flush(void)
 {
 	flush_work(&free_dead_work);
+}
+
+void speed_pair_exit(void)
+{
 	kmem_cache_destroy(pair_cache);
 }

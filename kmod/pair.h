@@ -52,6 +52,7 @@ struct speed_user;
  *	producer's lock is held; may sleep
  * @uncharge: end it; may sleep, but waits for nobody
  * @settle: all was uncharged and the pair goes, or NULL
+ * @free: whose memory the pair is, or NULL for memory of its own
  * @reset: an index was a lie: end the connection; any context but hard interrupt
  * @data_ready: whether a reader that wants so many bytes has something to do,
  *	or NULL where the ring and its overflow say all
@@ -61,6 +62,7 @@ struct speed_door {
 	int (*charge)(struct speed_ring *ring, size_t bytes);
 	void (*uncharge)(struct speed_ring *ring, size_t bytes);
 	void (*settle)(struct speed_pair *pair);
+	void (*free)(struct speed_pair *pair);
 	void (*reset)(struct speed_pair *pair);
 	bool (*data_ready)(struct speed_ring *ring, u64 want);
 	bool ring_alone;
@@ -154,6 +156,8 @@ struct speed_ring {
  * @user: each end's account, from its first charge on
  * @debt: bytes of each end's charge that are to be given back
  * @closed: that end's socket was closed
+ * @late: an end was attached when calls could be under way already
+ * @data_ready: what both ends' sk_data_ready was: another is the kernel's
  */
 struct speed_tcp_pair {
 	const int *on;
@@ -161,6 +165,8 @@ struct speed_tcp_pair {
 	struct speed_user *user[2];
 	atomic_t debt[2];
 	bool closed[2];
+	bool late;
+	void (*data_ready)(struct sock *sk);
 };
 
 /**
@@ -250,7 +256,9 @@ static inline void speed_pair_woken(struct speed_pair *pair, int end)
 }
 
 struct speed_pair *speed_pair_new(const struct speed_door *door, struct sock *a, struct sock *b,
-				  u8 type, gfp_t gfp);
+				  u8 type);
+void speed_pair_setup(struct speed_pair *pair, const struct speed_door *door, struct sock *a,
+		      struct sock *b, u8 type);
 void speed_pair_get(struct speed_pair *pair);
 bool speed_pair_tryget(struct speed_pair *pair);
 void speed_pair_put(struct speed_pair *pair);
@@ -259,6 +267,7 @@ void speed_pair_reset(struct speed_pair *pair);
 void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring);
 int speed_pair_lie(struct speed_ring *ring, struct sock *sk);
 int speed_pair_init(void);
+void speed_pair_flush(void);
 void speed_pair_exit(void);
 
 #endif

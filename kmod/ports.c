@@ -54,20 +54,40 @@ static void ports_set(struct speed_net *sn, struct speed_ports *ports)
 		kvfree_rcu(old, rcu);
 }
 
+/* The start of a list. Return: bytes before the first number. */
+static size_t ports_begin(struct speed_ports *ports, const char *buf, size_t len)
+{
+	size_t skip = 0;
+
+	while (skip < len && (buf[skip] == ' ' || buf[skip] == '\t'))
+		skip++;
+	ports->exclude = skip < len && buf[skip] == '!';
+	return skip + ports->exclude;
+}
+
+/* The rest of one: it adds to what came before. */
+static size_t ports_go_on(struct speed_net *sn, struct speed_ports *ports)
+{
+	const struct speed_ports *old = rcu_dereference_protected(sn->ports, true);
+
+	if (old) {
+		ports->exclude = old->exclude;
+		bitmap_copy(ports->bits, old->bits, PORTS);
+	}
+	return 0;
+}
+
 static int ports_write(struct speed_net *sn, struct ctl_table *table, char *buf, size_t *len,
 		       loff_t *pos)
 {
 	struct speed_ports *ports = kvzalloc(sizeof(*ports), GFP_KERNEL);
 	unsigned long *bits;
-	size_t skip = 0, left;
+	size_t skip, left;
 	int err;
 
 	if (!ports)
 		return -ENOMEM;
-	while (skip < *len && (buf[skip] == ' ' || buf[skip] == '\t'))
-		skip++;
-	ports->exclude = skip < *len && buf[skip] == '!';
-	skip += ports->exclude;
+	skip = *pos ? ports_go_on(sn, ports) : ports_begin(ports, buf, *len);
 	left = *len - skip;
 	bits = ports->bits;
 	table->data = &bits;
@@ -76,6 +96,8 @@ static int ports_write(struct speed_net *sn, struct ctl_table *table, char *buf,
 		kvfree(ports);
 		return err;
 	}
+	/* Of a long list a page is taken at a time. */
+	*len = skip + left;
 	ports_set(sn, ports);
 	return 0;
 }
@@ -113,5 +135,9 @@ int speed_ports_handler(speed_ctl_table_t *table, int write, void *buf, size_t *
 
 void speed_ports_free(struct speed_net *sn)
 {
-	kvfree(rcu_dereference_protected(sn->ports, true));
+	struct speed_ports *ports = rcu_dereference_protected(sn->ports, true);
+
+	RCU_INIT_POINTER(sn->ports, NULL);
+	if (ports)
+		kvfree_rcu(ports, rcu);
 }

@@ -214,7 +214,7 @@ static ssize_t rx_fast(struct speed_ring *ring, struct iov_iter *to, size_t len)
 	if (!mutex_trylock(&rx->lock))
 		return 0;
 	if (likely(!rx->epoch && ring->buf && !READ_ONCE(ring->pair->broken)))
-		n = speed_cons_ready(&rx->side, 1);
+		n = speed_cons_ready(&rx->side, len);
 	if (likely(n > 0)) {
 		n = min_t(u64, n, len);
 		rx->side.data = ring->buf->addr;

@@ -14,10 +14,11 @@
  * drained (unfuse.c), so that there is never more than this to keep in order.
  * What the ring does not carry goes by TCP, call by call: a full ring, too.
  *
- * Ownership. A struct shim lives from the attachment until the socket is
- * destroyed, whatever happens to the ULP slot meanwhile, since a thread may
- * sleep in a call of ours; so does its reference to the module. It owns one
- * reference to its pair until the socket is closed.
+ * Ownership. A struct shim, and a reference to the module, belong to a socket
+ * from its attachment until it is closed (or, if no program ever had it,
+ * destroyed); it is freed after a grace period. It owns one reference to its
+ * pair. A socket whose ULP slot is given to another keeps them a little longer,
+ * since a thread may sleep in a call of ours (shim_detach.c).
  *
  * Locks, beside those of pair.h: lock_sock() of one's own socket is taken under
  * a role's lock, never the other way round; a peer's is never waited for.
@@ -37,7 +38,6 @@ struct shim_base;
 
 /**
  * struct shim - a TCP socket's part
- * @refs: the socket's, and that of a wait for calls that began before
  * @sk: the socket
  * @pair: set once, when the other end was found; NULL again when it is closed
  * @old: the pair of a connection that was given up by connect(AF_UNSPEC)
@@ -47,18 +47,17 @@ struct shim_base;
  * @end: which endpoint of the pair it is
  * @asked: whether the program asked for it by the ULP's name
  * @closing: no pair any more
+ * @late: attached when calls could be under way already
  * @inside: calls of TCP's sendmsg() under way
+ * @calls: calls that may sleep with a pointer to the pair
  * @fused: how often sending moved to the ring
  * @unfused: how often it moved back
  * @reason: why it last did
  * @told: bytes of each role that TCP's counters have been told of
- * @destruct: the socket's own, after the ULP slot was given away
- * @zombie: among those
+ * @slot: which of a struct shim_conn's it is
  * @tasks: to wait for calls that began before the attachment
- * @rcu: to free it
  */
 struct shim {
-	refcount_t refs;
 	struct sock *sk;
 	struct speed_pair *pair;
 	struct speed_pair *old;
@@ -68,16 +67,39 @@ struct shim {
 	u8 end;
 	bool asked;
 	bool closing;
+	bool late;
 	u8 reason;
 	atomic_t inside;
+	atomic_t calls;
 	u32 fused;
 	u32 unfused;
 	u64 told[SPEED_ROLES];
-	void (*destruct)(struct sock *sk);
-	struct hlist_node zombie;
+	u8 slot;
 	struct rcu_head tasks;
+};
+
+/**
+ * struct shim_conn - the memory of a connection, in one piece
+ * @end: who connects, and in most cases who accepts
+ * @pair: the pair, once the two have found each other
+ * @refs: those of @end that are in use, the pair, and waits for old calls
+ * @shared: the second of @end is in use
+ * @paired: the pair is, or was
+ * @rcu: to free it
+ */
+struct shim_conn {
+	struct shim end[2];
+	struct speed_pair pair;
+	refcount_t refs;
+	bool shared;
+	bool paired;
 	struct rcu_head rcu;
 };
+
+static inline struct shim_conn *shim_conn(struct shim *shim)
+{
+	return container_of(shim - shim->slot, struct shim_conn, end[0]);
+}
 
 extern struct tcp_ulp_ops shim_ulp_ops;
 extern const struct speed_door shim_door;
@@ -86,11 +108,10 @@ extern const struct speed_door shim_door;
 static inline struct shim *shim_of(const struct sock *sk)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
+	/* First the data, then whose it is: another ULP's comes after ours went. */
+	struct shim *shim = smp_load_acquire((struct shim **)&icsk->icsk_ulp_data);
 
-	if (unlikely(READ_ONCE(icsk->icsk_ulp_ops) != &shim_ulp_ops))
-		return NULL;
-	/* It is freed when the socket is destroyed, or after a grace period. */
-	return rcu_dereference_raw(icsk->icsk_ulp_data);
+	return likely(READ_ONCE(icsk->icsk_ulp_ops) == &shim_ulp_ops) ? shim : NULL;
 }
 
 static inline struct speed_pair *shim_pair(const struct shim *shim)
@@ -118,25 +139,32 @@ static inline u32 shim_tcp_unread(const struct sock *sk)
 }
 
 /* shim_ulp.c */
-struct shim *shim_attach(struct sock *sk, gfp_t gfp);
-void shim_detach(struct sock *sk);
+struct shim *shim_attach(struct sock *sk, struct shim *peer, gfp_t gfp);
+void shim_conn_put(struct shim_conn *conn);
+int shim_detach(struct sock *sk);
+void shim_leave(struct sock *sk);
 void shim_bar(struct shim *shim, u32 reason, bool on);
 int shim_ulp_init(void);
+void shim_ulp_stop(void);
 void shim_ulp_exit(void);
+void shim_wait_calls(struct shim *shim);
 
 /* shim_match.c */
 struct sock *shim_find_peer(struct sock *sk);
-void shim_join(struct shim *shim, struct sock *peer, gfp_t gfp);
+void shim_join(struct shim *shim, struct sock *peer);
 
 /* shim_probe.c */
 int shim_probe_on(void);
 void shim_probe_off(void);
 u32 shim_unfit(const struct sock *sk);
+bool shim_signed(const struct sock *sk);
 
 /* unfuse.c */
 u32 shim_why(struct speed_ring *ring);
 u32 shim_fuse(struct shim *shim, struct speed_ring *ring);
 void shim_unfuse(struct shim *shim, struct speed_ring *ring, u32 reason);
+
+/* shim_home.c */
 int shim_bring_home(struct shim *shim, u32 reason);
 int shim_bring_home_locked(struct shim *shim, u32 reason);
 
@@ -156,6 +184,7 @@ ssize_t shim_peek(struct shim *shim, struct speed_ring *ring, struct msghdr *msg
 /* shim_charge.c, shim_close.c, shim_sockopt.c, shim_info.c */
 void shim_give_back(struct sock *sk, struct speed_pair *pair, int end);
 void shim_close(struct sock *sk, long timeout);
+struct speed_pair *shim_take_pair(struct shim *shim);
 int shim_disconnect(struct sock *sk, int flags);
 int shim_shutdown(struct socket *sock, int how);
 int shim_setsockopt(struct sock *sk, int level, int name, sockptr_t val, unsigned int len);

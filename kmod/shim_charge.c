@@ -12,6 +12,7 @@
 #include <net/sock.h>
 
 #include "charge.h"
+#include "compat/compat.h"
 #include "shim.h"
 
 static int charge_user(struct speed_pair *pair, int end, size_t bytes)
@@ -29,6 +30,9 @@ static int charge_sock(struct sock *sk, size_t bytes)
 {
 	int err = 0, more;
 
+	/* Rings are a luxury: TCP can do without, and others may not. */
+	if (sk_under_memory_pressure(sk) || sk_memory_allocated(sk) > sk_prot_mem_limits(sk, 0))
+		return -ENOBUFS;
 	lock_sock(sk);
 	more = (int)bytes - sk->sk_forward_alloc;
 	if (more <= 0 || __sk_mem_schedule(sk, more, SK_MEM_RECV))
@@ -106,10 +110,16 @@ static void door_reset(struct speed_pair *pair)
 	speed_pair_reset(pair);
 }
 
+static void door_free(struct speed_pair *pair)
+{
+	shim_conn_put(container_of(pair, struct shim_conn, pair));
+}
+
 const struct speed_door shim_door = {
 	.charge		= door_charge,
 	.uncharge	= door_uncharge,
 	.settle		= door_settle,
+	.free		= door_free,
 	.reset		= door_reset,
 	.data_ready	= shim_data_ready,
 	.ring_alone	= true,

@@ -4,6 +4,7 @@
  * has to be seen before: shutdown() waits for the producer, close() looks at what
  * was never read, which makes TCP reset the connection instead of ending it.
  */
+#include <linux/module.h>
 #include <net/sock.h>
 
 #include "ring.h"
@@ -36,7 +37,14 @@ int shim_shutdown(struct socket *sock, int how)
 	return err;
 }
 
-static struct speed_pair *pair_take(struct shim *shim)
+/**
+ * shim_take_pair() - take a socket's pair from it, for good
+ * @shim: the socket's part
+ *
+ * Context: any but hard interrupt.
+ * Return: the pair, whose reference is the caller's now, or NULL.
+ */
+struct speed_pair *shim_take_pair(struct shim *shim)
 {
 	struct speed_pair *pair;
 
@@ -60,8 +68,10 @@ static void close_pair(struct sock *sk, struct speed_pair *pair, int end)
 	trace_speed_close(pair->id, end, lost);
 	if (!lost)
 		return;
+	lock_sock(sk);
 	sock_set_flag(sk, SOCK_LINGER);
 	sk->sk_lingertime = 0;
+	release_sock(sk);
 }
 
 /**
@@ -82,13 +92,16 @@ void shim_close(struct sock *sk, long timeout)
 		return;
 	}
 	base = shim->base;
-	pair = pair_take(shim);
+	pair = shim_take_pair(shim);
 	if (pair)
 		close_pair(sk, pair, shim->end);
-	/* From here on the shim may be gone. */
+	/* What is left is TCP's alone, however long it lasts. */
+	shim_leave(sk);
 	base->prot->close(sk, timeout);
 	if (pair)
 		speed_pair_put(pair);
+	/* Last: nothing sleeps from here to the return, which shim_exit() waits for. */
+	module_put(THIS_MODULE);
 }
 
 /**
@@ -96,8 +109,7 @@ void shim_close(struct sock *sk, long timeout)
  * @sk: the socket, locked
  * @flags: as TCP's
  *
- * The socket may be connected again, but never fused: somebody may be inside a
- * call that works on the old pair, which is kept until the socket is destroyed.
+ * Somebody may be inside a call that works on the old pair, which is kept.
  *
  * Return: as TCP's.
  */
@@ -106,13 +118,19 @@ int shim_disconnect(struct sock *sk, int flags)
 	const struct shim_base *base = shim_tcp_of(sk);
 	struct shim *shim = shim_of(sk);
 	struct speed_pair *pair;
+	int err;
 
 	if (!shim)
 		return base->prot->disconnect(sk, flags);
-	pair = pair_take(shim);
+	/* A connection that failed leaves nothing behind. */
+	pair = shim_pair(shim) ? shim_take_pair(shim) : NULL;
 	if (pair) {
 		WRITE_ONCE(pair->tcp.closed[shim->end], true);
 		shim->old = pair;
 	}
-	return shim->base->prot->disconnect(sk, flags);
+	err = shim->base->prot->disconnect(sk, flags);
+	/* A program's: it begins anew, with TCP's own calls. */
+	if (sk->sk_socket && !shim->asked)
+		shim_detach(sk);
+	return err;
 }

@@ -95,7 +95,7 @@ int shim_get_info(struct sock *sk, struct sk_buff *skb SPEED_GET_INFO_MORE)
 	struct shim *shim;
 
 	rcu_read_lock();
-	shim = rcu_dereference(inet_csk(sk)->icsk_ulp_data);
+	shim = shim_of(sk);
 	if (shim)
 		shim_tell_fusion(shim, &fusion);
 	rcu_read_unlock();

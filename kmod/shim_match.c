@@ -62,9 +62,9 @@ struct sock *shim_find_peer(struct sock *sk)
 	int dev = READ_ONCE(sk->sk_bound_dev_if) ?: READ_ONCE(net->loopback_dev->ifindex);
 	struct sock *peer;
 
-	local_bh_disable();
+	rcu_read_lock_bh();
 	peer = lookup(net, sk, dev);
-	local_bh_enable();
+	rcu_read_unlock_bh();
 	if (!peer)
 		return NULL;
 	if (sk_fullsock(peer) && peer != sk && fits(sk, peer))
@@ -82,8 +82,11 @@ static void set_pair(struct shim *shim, struct speed_pair *pair, int end)
 
 static bool join_locked(struct shim *shim, struct shim *peer, struct speed_pair *pair)
 {
-	if (shim->pair || shim->closing || peer->pair || peer->closing)
+	if (shim->pair || shim->closing || peer->pair || peer->closing ||
+	    shim->sk->sk_data_ready != peer->sk->sk_data_ready)
 		return false;
+	pair->tcp.late = shim->late || peer->late;
+	pair->tcp.data_ready = shim->sk->sk_data_ready;
 	set_pair(peer, pair, 0);
 	set_pair(shim, pair, 1);
 	return true;
@@ -95,44 +98,63 @@ static bool join(struct shim *shim, struct shim *other, struct speed_pair *pair)
 	struct shim *first = min(shim, other), *second = max(shim, other);
 	bool done;
 
-	pair->tcp.on = shim->asked && other->asked ? &always_on
-						   : &speed_net(sock_net(shim->sk))->loopback;
-	spin_lock_bh(&first->lock);
+	local_bh_disable();
+	spin_lock(&first->lock);
 	spin_lock_nested(&second->lock, SINGLE_DEPTH_NESTING);
 	done = join_locked(shim, other, pair);
 	spin_unlock(&second->lock);
-	spin_unlock_bh(&first->lock);
+	spin_unlock(&first->lock);
+	local_bh_enable();
 	return done;
 }
 
-/**
- * shim_join() - make a pair of two sockets
- * @shim: the one that came later
- * @peer: the other, held
- * @gfp: whether it may sleep
- *
- * Nothing happens where the other takes no part.
- *
- * Context: any but hard interrupt, as @gfp says.
- */
-void shim_join(struct shim *shim, struct sock *peer, gfp_t gfp)
+/* Memory for a pair: that of who came first, if it has not been used. */
+static struct speed_pair *claim_pair(struct shim *shim)
 {
-	struct speed_pair *pair = speed_pair_new(&shim_door, peer, shim->sk, SOCK_STREAM, gfp);
-	struct shim *other;
-	bool done = false;
+	struct shim_conn *conn = shim_conn(shim);
+
+	if (!refcount_inc_not_zero(&conn->refs))
+		return NULL;
+	if (!xchg(&conn->paired, true))
+		return &conn->pair;
+	shim_conn_put(conn);
+	return NULL;
+}
+
+static void join_known(struct shim *shim, struct shim *other, struct sock *peer)
+{
+	struct speed_pair *pair = claim_pair(other);
 
 	if (!pair)
 		return;
-	rcu_read_lock();
-	other = shim_of(peer);
-	if (other)
-		done = join(shim, other, pair);
-	rcu_read_unlock();
-	if (done) {
+	speed_pair_setup(pair, &shim_door, peer, shim->sk, SOCK_STREAM);
+	pair->tcp.on = shim->asked && other->asked ? &always_on
+						   : &speed_net(sock_net(shim->sk))->loopback;
+	if (join(shim, other, pair)) {
 		speed_count(SPEED_STAT_TCP_PAIRED);
 		trace_speed_connect(pair->id, inet_sk(shim->sk)->inet_num);
 		return;
 	}
 	speed_pair_put_any(pair);
 	speed_pair_put_any(pair);
+}
+
+/**
+ * shim_join() - make a pair of two sockets
+ * @shim: the one that came later
+ * @peer: the other, held
+ *
+ * Nothing happens where the other takes no part.
+ *
+ * Context: any but hard interrupt.
+ */
+void shim_join(struct shim *shim, struct sock *peer)
+{
+	struct shim *other;
+
+	rcu_read_lock();
+	other = shim_of(peer);
+	if (other && !READ_ONCE(shim->pair))
+		join_known(shim, other, peer);
+	rcu_read_unlock();
 }

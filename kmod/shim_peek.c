@@ -20,6 +20,7 @@ struct look {
 	size_t len;
 	size_t done;
 	bool trunc;
+	bool stop;
 };
 
 static void looked(struct look *l, size_t n)
@@ -44,6 +45,31 @@ static int look_skb(struct look *l, struct sk_buff *skb, u32 offset, size_t n)
 	return 0;
 }
 
+/* An urgent byte ends a read that has bytes; it is passed over where it is first. */
+static void mind_mark(struct look *l, u32 *seq, size_t *n)
+{
+	const struct tcp_sock *tp = tcp_sk(l->sk);
+	u32 mark = tp->urg_seq - *seq;
+
+	if (likely(!tp->urg_data) || mark >= *n)
+		return;
+	if (mark || l->done) {
+		*n = mark;
+		l->stop = true;
+	} else if (!sock_flag(l->sk, SOCK_URGINLINE)) {
+		(*seq)++;
+		(*n)--;
+	}
+}
+
+/* Bytes that have arrived, without the FIN. */
+static u32 arrived(const struct sock *sk)
+{
+	u32 bytes = shim_tcp_unread(sk);
+
+	return bytes && sock_flag(sk, SOCK_DONE) ? bytes - 1 : bytes;
+}
+
 /* @size bytes of TCP's queue, which begin @from bytes after what was read. */
 static int look_tcp(struct look *l, u32 from, u32 size)
 {
@@ -52,6 +78,7 @@ static int look_tcp(struct look *l, u32 from, u32 size)
 	struct sk_buff *skb;
 	int err = 0;
 
+	mind_mark(l, &seq, &n);
 	skb_queue_walk(&l->sk->sk_receive_queue, skb) {
 		u32 offset = seq - TCP_SKB_CB(skb)->seq;
 		u32 used;
@@ -84,7 +111,7 @@ static int look_ring(struct look *l, struct speed_ring *ring, u64 size)
 /* The socket is locked, and so is the ring's consumer. */
 static int look_all(struct look *l, struct speed_ring *ring)
 {
-	u32 tcp = tcp_inq(l->sk), before = 0;
+	u32 tcp = arrived(l->sk), before = 0;
 	s64 live = ring ? speed_rx_ready(ring, ring->size) : 0;
 	int err;
 
@@ -93,7 +120,7 @@ static int look_all(struct look *l, struct speed_ring *ring)
 	if (live && ring->behind)
 		before = max_t(s32, READ_ONCE(ring->tcp_seq) - tcp_sk(l->sk)->copied_seq, 0);
 	err = look_tcp(l, 0, live ? min(before, tcp) : tcp);
-	if (err || !live || tcp < before)
+	if (err || !live || tcp < before || l->stop)
 		return err;
 	return look_ring(l, ring, live) ?: look_tcp(l, before, tcp - before);
 }

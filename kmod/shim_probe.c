@@ -36,7 +36,11 @@ static bool has_sock_ops(const struct sock *sk)
 #endif
 }
 
-static bool is_signed(const struct sock *sk)
+/**
+ * shim_signed() - are segments signed, by MD5 or AO?
+ * @sk: the socket, locked
+ */
+bool shim_signed(const struct sock *sk)
 {
 #ifdef CONFIG_TCP_MD5SIG
 	if (rcu_access_pointer(tcp_sk(sk)->md5sig_info))
@@ -72,7 +76,7 @@ u32 shim_unfit(const struct sock *sk)
 		return SPEED_TCP_MPTCP;
 	if (!shim_base_of(sk))
 		return SPEED_TCP_ULP;
-	if (is_signed(sk))
+	if (shim_signed(sk))
 		return SPEED_TCP_SIGNED;
 	if (wants_smc(sk))
 		return SPEED_TCP_SMC;
@@ -100,18 +104,16 @@ static bool is_local(const struct sock *sk)
 	return local4(net, sk->sk_daddr);
 }
 
-static struct shim *attach(struct sock *sk, gfp_t gfp)
+static struct shim *attach(struct sock *sk, struct shim *peer)
 {
 	u32 unfit = shim_unfit(sk);
 	struct shim *shim;
 
 	if (!unfit && !try_module_get(THIS_MODULE))
 		return NULL;
-	shim = unfit ? NULL : shim_attach(sk, gfp);
-	if (shim) {
-		inet_csk(sk)->icsk_ulp_ops = &shim_ulp_ops;
+	shim = unfit ? NULL : shim_attach(sk, peer, GFP_ATOMIC);
+	if (shim)
 		return shim;
-	}
 	speed_count_reason(unfit ?: SPEED_TCP_MEMORY);
 	if (!unfit)
 		module_put(THIS_MODULE);
@@ -126,30 +128,39 @@ static void client_comes(struct sock *sk, const struct speed_net *sn)
 	if (shim)
 		return;
 	if (sk->sk_kern_sock)
-		speed_count_reason(SPEED_TCP_KERNEL);
+		speed_count_reason(sk_is_mptcp(sk) ? SPEED_TCP_MPTCP : SPEED_TCP_KERNEL);
 	else if (!speed_port_allowed(sn, ntohs(sk->sk_dport)))
 		speed_count_reason(SPEED_TCP_PORT);
 	else if (is_local(sk))
-		attach(sk, GFP_ATOMIC);
+		attach(sk, NULL);
 }
 
 static void child_comes(struct sock *sk, const struct speed_net *sn)
 {
-	struct shim *shim = shim_of(sk);
+	struct shim *shim = shim_of(sk), *other;
 	struct sock *peer;
 
-	if (!shim && !speed_port_allowed(sn, inet_sk(sk)->inet_num))
+	if (!shim && !(READ_ONCE(sn->loopback) && is_local(sk) &&
+		       speed_port_allowed(sn, inet_sk(sk)->inet_num)))
 		return;
+	/* TCP Fast Open: accepted, and perhaps read from, before this. */
+	if (!shim && sk->sk_socket) {
+		speed_count_reason(SPEED_TCP_FASTOPEN);
+		return;
+	}
 	peer = shim_find_peer(sk);
 	if (!peer)
 		return;
-	if (!shim && shim_of(peer))
-		shim = attach(sk, GFP_ATOMIC);
+	other = shim_of(peer);
+	if (!shim && other)
+		shim = attach(sk, other);
 	if (shim) {
 		/* A kernel's, or MPTCP's that may yet become a program's. */
 		if (sk->sk_kern_sock)
 			shim_bar(shim, SPEED_TCP_KERNEL, true);
-		shim_join(shim, peer, GFP_ATOMIC);
+		if (sk->sk_socket)
+			shim_wait_calls(shim);
+		shim_join(shim, peer);
 	}
 	sock_put(peer);
 }
@@ -159,9 +170,9 @@ static void on_set_state(void *data, const struct sock *csk, const int old, cons
 	struct sock *sk = (struct sock *)csk;
 	const struct speed_net *sn;
 
-	if (sk->sk_protocol != IPPROTO_TCP)
+	if (state > TCP_SYN_SENT || (state == TCP_ESTABLISHED && old != TCP_SYN_RECV))
 		return;
-	if (state != TCP_SYN_SENT && !(state == TCP_ESTABLISHED && old == TCP_SYN_RECV))
+	if (sk->sk_protocol != IPPROTO_TCP)
 		return;
 	rcu_read_lock();
 	sn = speed_net(sock_net(sk));

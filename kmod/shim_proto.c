@@ -58,21 +58,55 @@ static int shim_ioctl(struct sock *sk, int cmd, speed_ioctl_arg_t arg)
 	return shim->base->prot->ioctl(sk, cmd, arg);
 }
 
+/*
+ * Inside accept(), after the file's part was joined to it. What has a file is a
+ * program's, if it was MPTCP's before that.
+ */
+static void accepted(struct sock *sk, struct shim *shim)
+{
+	shim_swap_ops(sk, shim->base);
+	if (sk->sk_socket->file && (READ_ONCE(shim->bars) & BIT(SPEED_TCP_KERNEL)))
+		shim_bar(shim, SPEED_TCP_KERNEL, false);
+}
+
 static void shim_release_cb(struct sock *sk)
 {
 	struct shim *shim = shim_of(sk);
-	const struct shim_base *base = shim_tcp_of(sk);
 	struct speed_pair *pair;
 
-	base->prot->release_cb(sk);
-	if (!shim)
+	if (unlikely(!shim)) {
+		shim_tcp_of(sk)->prot->release_cb(sk);
 		return;
+	}
+	shim->base->prot->release_cb(sk);
 	pair = shim_pair(shim);
 	if (pair && unlikely(atomic_read(&pair->tcp.debt[shim->end])))
 		shim_give_back(sk, pair, shim->end);
-	/* Inside accept(), after the file's part was joined to it. */
-	if (unlikely(sk->sk_socket && sk->sk_socket->ops == base->ops))
-		shim_swap_ops(sk, base);
+	if (unlikely(sk->sk_socket && sk->sk_socket->ops == shim->base->ops))
+		accepted(sk, shim);
+}
+
+/* The sum of TCP's bytes and the ring's is not what TCP wakes for. */
+static int shim_set_rcvlowat(struct sock *sk, int val)
+{
+	struct shim *shim = shim_of(sk);
+
+	if (shim && val > 1)
+		shim_bring_home_locked(shim, SPEED_TCP_ODD);
+	else if (shim)
+		shim_bar(shim, SPEED_TCP_ODD, false);
+	return shim_tcp_of(sk)->ops->set_rcvlowat(sk, val);
+}
+
+/* A new socket gets its listener's calls, and keeps them only if it has a shim. */
+static int shim_accept(struct socket *sock, struct socket *newsock, SPEED_ACCEPT_ARGS)
+{
+	const struct shim_base *base = shim_tcp_of(sock->sk);
+	int err = base->ops->accept(sock, newsock, SPEED_ACCEPT_PASS);
+
+	if (!err && newsock->sk && !shim_of(newsock->sk) && newsock->ops == &base->our_ops)
+		WRITE_ONCE(newsock->ops, base->ops);
+	return err;
 }
 
 static void derive_prot(struct shim_base *base, const struct proto *prot)
@@ -99,7 +133,9 @@ static void derive_ops(struct shim_base *base)
 	struct proto_ops *o = &base->our_ops;
 
 	*o = *base->ops;
+	o->accept = shim_accept;
 	o->shutdown = shim_shutdown;
+	o->set_rcvlowat = shim_set_rcvlowat;
 	o->splice_read = shim_splice_read;
 	o->read_sock = shim_read_sock;
 	o->read_skb = shim_read_skb;

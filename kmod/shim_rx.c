@@ -27,7 +27,7 @@ static bool stop_here(struct take *t, long timeo)
 
 	return !timeo || READ_ONCE(sk->sk_err) || READ_ONCE(sk->sk_state) == TCP_CLOSE ||
 	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) || signal_pending(current) ||
-	       shim_at_mark(sk);
+	       shim_at_mark(sk) || ((t->flags & MSG_PEEK) && READ_ONCE(tcp_sk(sk)->urg_data));
 }
 
 /* Bytes that a peek has behind it. */
@@ -68,19 +68,22 @@ static ssize_t receive_all(struct take *t)
 	return t->done ?: n;
 }
 
-/* Room for no byte: TCP waits until there is something all the same. */
+/* Room for no byte: TCP waits for something, once, and is content with anything. */
 static ssize_t receive_nothing(struct take *t)
 {
 	long timeo = sock_rcvtimeo(t->sk, t->flags & MSG_DONTWAIT);
-	int err = 0;
 
-	while (!err && !shim_unread(t->shim)) {
-		if (shim_ended(t->sk))
-			return speed_compat_recvmsg(t->shim->base->prot, t->sk, t->msg, 0,
-						    t->flags | MSG_DONTWAIT);
-		err = timeo ? shim_wait(t->shim, 1, &timeo) : -EAGAIN;
-	}
-	return err;
+	if (shim_unread(t->shim))
+		return 0;
+	if (shim_ended(t->sk))
+		return speed_compat_recvmsg(t->shim->base->prot, t->sk, t->msg, 0,
+					    t->flags | MSG_DONTWAIT);
+	if (!timeo)
+		return -EAGAIN;
+	if (signal_pending(current))
+		return sock_intr_errno(timeo);
+	shim_wait(t->shim, 1, &timeo);
+	return 0;
 }
 
 /* TCP_INQ: how much is left; after the end something, so that it is read. */
@@ -93,7 +96,13 @@ static void tell_inq(struct shim *shim, struct msghdr *msg)
 	put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
 }
 
-static noinline ssize_t receive_slow(struct shim *shim, struct msghdr *msg, size_t len, int flags)
+/* TCP tells them beside its bytes; a ring's have none. */
+static bool wants_stamps(const struct sock *sk)
+{
+	return sock_flag(sk, SOCK_RCVTSTAMP) || READ_ONCE(sk->sk_tsflags);
+}
+
+static ssize_t receive_counted(struct shim *shim, struct msghdr *msg, size_t len, int flags)
 {
 	struct take t = {
 		.shim = shim, .sk = shim->sk, .msg = msg, .len = len, .flags = flags,
@@ -104,9 +113,24 @@ static noinline ssize_t receive_slow(struct shim *shim, struct msghdr *msg, size
 	/* Not of the stream; or nothing to wait for but what TCP says. */
 	if ((flags & (MSG_OOB | MSG_ERRQUEUE)) || t.sk->sk_state == TCP_LISTEN || tp->repair)
 		return speed_compat_recvmsg(shim->base->prot, t.sk, msg, len, flags);
+	t.stamps = wants_stamps(t.sk);
+	if (unlikely(t.stamps)) {
+		t.control = msg->msg_control;
+		t.controllen = msg->msg_controllen;
+	}
 	n = len ? receive_all(&t) : receive_nothing(&t);
-	if (unlikely(tp->recvmsg_inq) && n >= 0)
+	if (unlikely(tp->recvmsg_inq) && n >= 0 && !t.stamps)
 		tell_inq(shim, msg);
+	return n;
+}
+
+static noinline ssize_t receive_slow(struct shim *shim, struct msghdr *msg, size_t len, int flags)
+{
+	ssize_t n;
+
+	atomic_inc(&shim->calls);
+	n = receive_counted(shim, msg, len, flags);
+	atomic_dec(&shim->calls);
 	return n;
 }
 
@@ -118,9 +142,11 @@ static ssize_t receive_fast(struct speed_ring *ring, struct iov_iter *to, size_t
 
 	if (!mutex_trylock(&rx->lock))
 		return 0;
-	if (likely(!rx->epoch && ring->buf && !READ_ONCE(ring->behind) &&
-		   !READ_ONCE(ring->pair->broken)))
-		n = speed_cons_ready(&rx->side, 1);
+	if (likely(!rx->epoch && ring->buf && !READ_ONCE(ring->pair->broken)))
+		n = speed_cons_ready(&rx->side, len);
+	/* After the bytes were seen: it is set before they are published. */
+	if (unlikely(n > 0 && READ_ONCE(ring->behind)))
+		n = 0;
 	/* Less than is wanted, and TCP has more: it belongs to the same call. */
 	if (unlikely(n > 0 && n < len && shim_tcp_unread(speed_ring_reader(ring))))
 		n = 0;
@@ -141,10 +167,14 @@ static ssize_t receive_fast(struct speed_ring *ring, struct iov_iter *to, size_t
 static int wait_first(struct shim *shim, struct speed_ring *ring, int flags)
 {
 	long timeo = shim->sk->sk_rcvtimeo;
+	int err;
 
 	if ((flags & MSG_DONTWAIT) || timeo != MAX_SCHEDULE_TIMEOUT || shim_data_ready(ring, 1))
 		return 0;
-	return shim_wait(shim, 1, &timeo);
+	atomic_inc(&shim->calls);
+	err = shim_wait(shim, 1, &timeo);
+	atomic_dec(&shim->calls);
+	return err;
 }
 
 /**

@@ -11,6 +11,8 @@
 #include "shim.h"
 #include "shim_proto.h"
 
+#define SPEED_TCP_AO_ADD_KEY	38	/* TCP_AO_ADD_KEY, since 6.7 */
+
 static int pass_set(struct sock *sk, int level, int name, sockptr_t val, unsigned int len)
 {
 	/* The calls of now: they may have changed meanwhile. */
@@ -31,9 +33,9 @@ static int let_go(struct sock *sk, struct shim *shim)
 		return err;
 	lock_sock(sk);
 	if (shim_of(sk) == shim)
-		shim_detach(sk);
+		err = shim_detach(sk);
 	release_sock(sk);
-	return 0;
+	return err;
 }
 
 /* Another ULP gets the slot; ours is asked for by name once, as any other. */
@@ -52,9 +54,36 @@ static int set_ulp(struct sock *sk, struct shim *shim, sockptr_t val, unsigned i
 		shim->asked = true;
 		return 0;
 	}
-	err = let_go(sk, shim);
-	return err ?: pass_set(sk, SOL_TCP, TCP_ULP, val, len);
+	/* One that there is: it finds the slot taken. TLS wants a connection. */
+	err = pass_set(sk, SOL_TCP, TCP_ULP, val, len);
+	if (err != -EEXIST)
+		return err;
+	if (sk->sk_state != TCP_ESTABLISHED)
+		return -ENOTCONN;
+	return let_go(sk, shim) ?: pass_set(sk, SOL_TCP, TCP_ULP, val, len);
 }
+
+#if IS_ENABLED(CONFIG_IPV6)
+/* An IPv6 socket becomes one of IPv4, with other calls: what it says to that. */
+static int set_addrform(struct sock *sk, struct shim *shim, sockptr_t val, unsigned int len)
+{
+	int family, err = 0;
+
+	if (len < sizeof(family) || copy_from_sockptr(&family, val, sizeof(family)) ||
+	    family != PF_INET)
+		return pass_set(sk, SOL_IPV6, IPV6_ADDRFORM, val, len);
+	if (sk->sk_state != TCP_ESTABLISHED)
+		err = -ENOTCONN;
+	else if (ipv6_only_sock(sk) || !ipv6_addr_v4mapped(&sk->sk_v6_daddr))
+		err = -EADDRNOTAVAIL;
+	return err ?: let_go(sk, shim) ?: pass_set(sk, SOL_IPV6, IPV6_ADDRFORM, val, len);
+}
+#else
+static int set_addrform(struct sock *sk, struct shim *shim, sockptr_t val, unsigned int len)
+{
+	return pass_set(sk, SOL_IPV6, IPV6_ADDRFORM, val, len);
+}
+#endif
 
 static int set_repair(struct sock *sk, struct shim *shim, sockptr_t val, unsigned int len)
 {
@@ -72,6 +101,8 @@ static int set_repair(struct sock *sk, struct shim *shim, sockptr_t val, unsigne
 
 static int set_tcp(struct sock *sk, struct shim *shim, int name, sockptr_t val, unsigned int len)
 {
+	int err;
+
 	switch (name) {
 	case TCP_ULP:
 		return set_ulp(sk, shim, val, len);
@@ -79,8 +110,10 @@ static int set_tcp(struct sock *sk, struct shim *shim, int name, sockptr_t val, 
 		return set_repair(sk, shim, val, len);
 	case TCP_MD5SIG:
 	case TCP_MD5SIG_EXT:
-		shim_bar(shim, SPEED_TCP_SIGNED, true);
-		break;
+	case SPEED_TCP_AO_ADD_KEY:
+		err = pass_set(sk, SOL_TCP, name, val, len);
+		shim_bar(shim, SPEED_TCP_SIGNED, shim_signed(sk));
+		return err;
 	}
 	return pass_set(sk, SOL_TCP, name, val, len);
 }
@@ -112,7 +145,6 @@ static int set_fuse(struct shim *shim, sockptr_t val, unsigned int len)
 int shim_setsockopt(struct sock *sk, int level, int name, sockptr_t val, unsigned int len)
 {
 	struct shim *shim = shim_of(sk);
-	int err = 0;
 
 	if (!shim)
 		return shim_tcp_of(sk)->prot->setsockopt(sk, level, name, val, len);
@@ -120,9 +152,9 @@ int shim_setsockopt(struct sock *sk, int level, int name, sockptr_t val, unsigne
 		return name == SPEED_FUSE ? set_fuse(shim, val, len) : -ENOPROTOOPT;
 	if (level == SOL_TCP)
 		return set_tcp(sk, shim, name, val, len);
-	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
-		err = let_go(sk, shim);
-	return err ?: pass_set(sk, level, name, val, len);
+	if (level == SOL_IPV6 && name == IPV6_ADDRFORM && sk->sk_family == AF_INET6)
+		return set_addrform(sk, shim, val, len);
+	return pass_set(sk, level, name, val, len);
 }
 
 static int put_value(char __user *val, int __user *len, const void *from, int size)

@@ -23,25 +23,20 @@ static ssize_t splice_tcp(struct shim *shim, struct socket *sock, loff_t *ppos,
 			  struct pipe_inode_info *pipe, size_t len, unsigned int flags)
 {
 	struct speed_pair *pair = shim_pair(shim);
-	struct speed_ring *ring;
-	u32 tcp = shim_tcp_unread(shim->sk);
+	struct speed_ring *ring = pair ? shim_rx_ring(shim, pair) : NULL;
 	ssize_t n = -EAGAIN;
-	s32 before;
+	s32 next;
 
-	smp_rmb();	/* these bytes of TCP come before what comes to the ring now */
-	if (!pair)
-		return tcp ? shim->base->ops->splice_read(sock, ppos, pipe, min_t(size_t, len, tcp),
-							  flags) : n;
-	ring = shim_rx_ring(shim, pair);
-	if (mutex_lock_killable(&ring->role[SPEED_ROLE_RX].lock))
+	if (ring && mutex_lock_killable(&ring->role[SPEED_ROLE_RX].lock))
 		return -EINTR;
-	before = tcp;
-	if (speed_ring_live(ring))
-		before = min_t(s32, tcp, READ_ONCE(ring->tcp_seq) - tcp_sk(shim->sk)->copied_seq);
-	if (before > 0)
-		n = shim->base->ops->splice_read(sock, ppos, pipe, min_t(size_t, len, before),
-						 flags);
-	mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
+	next = shim_tcp_unread(shim->sk);
+	smp_rmb();	/* these bytes of TCP come before what comes to the ring now */
+	if (ring && speed_ring_live(ring))
+		next = min_t(s32, next, READ_ONCE(ring->tcp_seq) - tcp_sk(shim->sk)->copied_seq);
+	if (next > 0)
+		n = shim->base->ops->splice_read(sock, ppos, pipe, min_t(size_t, len, next), flags);
+	if (ring)
+		mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
 	return n;
 }
 
@@ -51,6 +46,25 @@ static ssize_t splice_some(struct shim *shim, struct socket *sock, loff_t *ppos,
 	if (shim_ring_first(shim))
 		return speed_splice_copy(shim->sk, pipe, len, fill);
 	return splice_tcp(shim, sock, ppos, pipe, len, flags);
+}
+
+static ssize_t splice_next(struct shim *shim, struct socket *sock, loff_t *ppos,
+			   struct pipe_inode_info *pipe, size_t len, unsigned int flags)
+{
+	struct sock *sk = sock->sk;
+	long timeo = sock_rcvtimeo(sk, sock->file->f_flags & O_NONBLOCK);
+	ssize_t n;
+
+	while (shim_unread(shim) || !shim_ended(sk)) {
+		n = splice_some(shim, sock, ppos, pipe, len, flags);
+		/* With bytes there, it is the pipe that is full. */
+		if (n != -EAGAIN || !timeo || shim_unread(shim))
+			return n;
+		n = shim_wait(shim, 1, &timeo);
+		if (n)
+			return n;
+	}
+	return shim->base->ops->splice_read(sock, ppos, pipe, len, flags);
 }
 
 /**
@@ -67,25 +81,15 @@ static ssize_t splice_some(struct shim *shim, struct socket *sock, loff_t *ppos,
 ssize_t shim_splice_read(struct socket *sock, loff_t *ppos, struct pipe_inode_info *pipe,
 			 size_t len, unsigned int flags)
 {
-	struct sock *sk = sock->sk;
-	struct shim *shim = shim_of(sk);
-	long timeo = sock_rcvtimeo(sk, sock->file->f_flags & O_NONBLOCK);
+	struct shim *shim = shim_of(sock->sk);
 	ssize_t n;
 
 	if (!shim || unlikely(*ppos) || !len)
-		return shim_tcp_of(sk)->ops->splice_read(sock, ppos, pipe, len, flags);
-	while (shim_unread(shim) || !shim_ended(sk)) {
-		n = splice_some(shim, sock, ppos, pipe, len, flags);
-		if (n != -EAGAIN || !timeo)
-			return n;
-		/* TCP does not look at SPLICE_F_NONBLOCK; a full pipe is told by it. */
-		if (shim_unread(shim))
-			return n;
-		n = shim_wait(shim, 1, &timeo);
-		if (n)
-			return n;
-	}
-	return shim->base->ops->splice_read(sock, ppos, pipe, len, flags);
+		return shim_tcp_of(sock->sk)->ops->splice_read(sock, ppos, pipe, len, flags);
+	atomic_inc(&shim->calls);
+	n = splice_next(shim, sock, ppos, pipe, len, flags);
+	atomic_dec(&shim->calls);
+	return n;
 }
 
 /* The socket is locked: who would have to wait for a lock comes again. */

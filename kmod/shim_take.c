@@ -17,6 +17,19 @@
 #include "shim_take.h"
 #include "tx.h"
 
+static int tcp_flags(const struct take *t)
+{
+	return (t->flags & ~MSG_WAITALL) | MSG_DONTWAIT;
+}
+
+/* With time stamps: of several calls of TCP's, the last one's are told. */
+static ssize_t take_stamped(struct take *t, size_t len)
+{
+	t->msg->msg_control = t->control;
+	t->msg->msg_controllen = t->controllen;
+	return speed_compat_recvmsg(t->shim->base->prot, t->sk, t->msg, len, tcp_flags(t));
+}
+
 /*
  * TCP's own, for at most @len bytes and without waiting. It is given a header of
  * its own, so that what it puts beside the bytes is put once, by us.
@@ -24,13 +37,18 @@
 static ssize_t take_tcp(struct take *t, size_t len)
 {
 	struct msghdr msg = { .msg_iter = t->msg->msg_iter };
-	int flags = (t->flags & ~MSG_WAITALL) | MSG_DONTWAIT;
+	u32 seq;
 	int n;
 
 	len = min(len, t->len - t->done);
-	n = speed_compat_recvmsg(t->shim->base->prot, t->sk, &msg, len, flags);
+	if (unlikely(t->stamps))
+		return take_stamped(t, len);
+	seq = READ_ONCE(tcp_sk(t->sk)->copied_seq);
+	n = speed_compat_recvmsg(t->shim->base->prot, t->sk, &msg, len, tcp_flags(t));
 	t->msg->msg_iter = msg.msg_iter;
-	t->msg->msg_flags |= msg.msg_flags & MSG_OOB;
+	/* An urgent byte was passed over; there may be more behind it. */
+	if (unlikely(n == -EAGAIN && seq != READ_ONCE(tcp_sk(t->sk)->copied_seq)))
+		return -ERESTART;
 	return n;
 }
 
@@ -51,10 +69,14 @@ static ssize_t take_ring(struct take *t, struct speed_ring *ring)
 		ready = speed_rx_ready(ring, min_t(u64, left - done, SPEED_PIECE));
 		if (ready <= 0)
 			return done ?: ready;
+		/* Drained, and moved to again: bytes of TCP came between. */
+		if (unlikely(READ_ONCE(ring->behind)))
+			return done ?: -ERESTART;
 		n = min3((u64)(left - done), (u64)ready, (u64)SPEED_PIECE);
 		if (!take_run(t, speed_ring_span(side, 0), n))
 			return done ?: -EFAULT;
 		speed_rx_release(ring, n);
+		sk_peek_offset_bwd(t->sk, n);
 		done += n;
 	}
 	return done;
@@ -77,18 +99,16 @@ static s32 tcp_first(struct speed_ring *ring, const struct sock *sk)
 	return 0;
 }
 
-/*
- * How the stream ended, as TCP says. Looked at with MSG_PEEK: bytes that come
- * just now are left for another round. Return: 0, an error, or 1 for those.
- */
-static ssize_t ask_end(struct take *t)
+/* How the stream ended, as TCP says it; -EAGAIN where it did not. */
+static ssize_t ask_end(struct sock *sk)
 {
-	struct msghdr msg = {};
-	char byte;
-	struct kvec vec = { .iov_base = &byte, .iov_len = 1 };
-
-	iov_iter_kvec(&msg.msg_iter, ITER_DEST, &vec, 1, 1);
-	return speed_compat_recvmsg(t->shim->base->prot, t->sk, &msg, 1, MSG_PEEK | MSG_DONTWAIT);
+	if (sock_flag(sk, SOCK_DONE))
+		return 0;
+	if (READ_ONCE(sk->sk_err))
+		return sock_error(sk);
+	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
+		return 0;
+	return READ_ONCE(sk->sk_state) == TCP_CLOSE ? -ENOTCONN : -EAGAIN;
 }
 
 /*
@@ -98,7 +118,6 @@ static ssize_t ask_end(struct take *t)
 static ssize_t take_now(struct take *t, struct speed_ring *ring)
 {
 	bool end = shim_ended(t->sk);
-	ssize_t n;
 	u32 tcp;
 	s32 before;
 
@@ -109,16 +128,18 @@ static ssize_t take_now(struct take *t, struct speed_ring *ring)
 		before = tcp_first(ring, t->sk);
 		if (!before)
 			return take_ring(t, ring);
-		return tcp ? take_tcp(t, min_t(u32, before, tcp)) : -EAGAIN;
-	}
-	if (t->done && shim_at_mark(t->sk))
+		if (t->done && shim_at_mark(t->sk))
+			return -EAGAIN;
+		if (tcp)
+			return take_tcp(t, min_t(u32, before, tcp));
+	} else if (t->done && shim_at_mark(t->sk)) {
 		return -EAGAIN;
-	if (tcp)
+	} else if (tcp) {
 		return take_tcp(t, tcp);
+	}
 	if (!end || t->done)
 		return -EAGAIN;
-	n = ask_end(t);
-	return n > 0 ? -ERESTART : n;
+	return ask_end(t->sk);
 }
 
 static ssize_t take_next(struct take *t, struct speed_ring *ring)
@@ -128,9 +149,14 @@ static ssize_t take_next(struct take *t, struct speed_ring *ring)
 	do {
 		n = take_now(t, ring);
 	} while (unlikely(n == -ERESTART));
-	if (n > 0)
-		sk_peek_offset_bwd(t->sk, n);
 	return n;
+}
+
+/* TCP alone has bytes, and something to tell of them beside. */
+static bool tcp_peeks(const struct take *t, struct speed_ring *ring)
+{
+	return (t->stamps || READ_ONCE(tcp_sk(t->sk)->urg_data)) && !t->done &&
+	       !(ring && speed_ring_live(ring));
 }
 
 /* As take_next(), but nothing is taken. */
@@ -140,13 +166,12 @@ static ssize_t peek_next(struct take *t, struct speed_ring *ring)
 	ssize_t n;
 
 	smp_rmb();	/* an end that is seen comes after all bytes */
-	do {
-		n = shim_peek(t->shim, ring, t->msg, t->len - t->done, t->done, t->flags);
-		if (n || !end || t->done)
-			return n ?: -EAGAIN;
-		n = ask_end(t);
-	} while (unlikely(n > 0));
-	return n;
+	if (unlikely(tcp_peeks(t, ring)))
+		return take_stamped(t, t->len);
+	n = shim_peek(t->shim, ring, t->msg, t->len - t->done, t->done, t->flags);
+	if (n || !end || t->done)
+		return n ?: -EAGAIN;
+	return ask_end(t->sk);
 }
 
 /**

@@ -15,6 +15,9 @@
  * @len: bytes wanted in all
  * @done: bytes copied so far
  * @flags: MSG_*
+ * @control: room for control messages, where time stamps are wanted
+ * @controllen: its size in bytes
+ * @stamps: whether they are
  */
 struct take {
 	struct shim *shim;
@@ -23,6 +26,9 @@ struct take {
 	size_t len;
 	size_t done;
 	int flags;
+	void *control;
+	size_t controllen;
+	bool stamps;
 };
 
 /* The byte that is next is urgent: a read that has bytes stops before it. */

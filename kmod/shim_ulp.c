@@ -2,11 +2,7 @@
 /*
  * Attaching the shim to a socket and taking it off again. The slot for an upper
  * layer protocol (ULP) is taken, so that no other can move in between, and so
- * that TCP calls us when it destroys the socket.
- *
- * The slot is given away when another ULP or IPV6_ADDRFORM wants the socket. The
- * struct shim then waits among the zombies, with its references, for the socket
- * to be destroyed. zombies_lock is a leaf.
+ * that TCP calls us when it destroys a socket that no program closed.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -16,19 +12,46 @@
 #include "shim_proto.h"
 #include "stats.h"
 
-static struct kmem_cache *shim_cache;
-static DEFINE_SPINLOCK(zombies_lock);
-static HLIST_HEAD(zombies);
+static struct kmem_cache *conn_cache;
 
-static void shim_free_rcu(struct rcu_head *rcu)
+static void conn_free_rcu(struct rcu_head *rcu)
 {
-	kmem_cache_free(shim_cache, container_of(rcu, struct shim, rcu));
+	kmem_cache_free(conn_cache, container_of(rcu, struct shim_conn, rcu));
 }
 
-static void shim_put(struct shim *shim)
+/**
+ * shim_conn_put() - drop a reference to a connection's memory
+ * @conn: the connection
+ *
+ * Context: any.
+ */
+void shim_conn_put(struct shim_conn *conn)
 {
-	if (refcount_dec_and_test(&shim->refs))
-		call_rcu(&shim->rcu, shim_free_rcu);
+	if (refcount_dec_and_test(&conn->refs))
+		call_rcu(&conn->rcu, conn_free_rcu);
+}
+
+/* The other half of the memory that a client came with, if it is free. */
+static struct shim *take_half(struct shim *peer)
+{
+	struct shim_conn *conn = shim_conn(peer);
+
+	if (peer->slot || !refcount_inc_not_zero(&conn->refs))
+		return NULL;
+	if (!xchg(&conn->shared, true))
+		return &conn->end[1];
+	shim_conn_put(conn);
+	return NULL;
+}
+
+static struct shim *make_half(gfp_t gfp)
+{
+	struct shim_conn *conn = kmem_cache_zalloc(conn_cache, gfp);
+
+	if (!conn)
+		return NULL;
+	refcount_set(&conn->refs, 1);
+	return &conn->end[0];
 }
 
 /**
@@ -54,35 +77,54 @@ static void calls_seen(struct rcu_head *rcu)
 	struct shim *shim = container_of(rcu, struct shim, tasks);
 
 	shim_bar(shim, SPEED_TCP_BUSY, false);
-	shim_put(shim);
+	shim_conn_put(shim_conn(shim));
+}
+
+/**
+ * shim_wait_calls() - others may be inside TCP's own calls, and know of no ring
+ * @shim: the socket's part, which may not fuse until they have been seen outside
+ *
+ * Context: any but hard interrupt.
+ */
+void shim_wait_calls(struct shim *shim)
+{
+	shim->late = true;
+	shim_bar(shim, SPEED_TCP_BUSY, true);
+	refcount_inc(&shim_conn(shim)->refs);
+	call_rcu_tasks(&shim->tasks, calls_seen);
 }
 
 /**
  * shim_attach() - make a socket's calls ours
  * @sk: the socket, locked; its ULP slot is free
+ * @peer: the other end's part, under RCU, or NULL where it is not known
  * @gfp: whether it may sleep
- *
- * The slot itself is filled by the caller: by TCP in setsockopt(TCP_ULP).
  *
  * Return: its part, or NULL where the socket is of no kind that is known, or
  * memory is short.
  */
-struct shim *shim_attach(struct sock *sk, gfp_t gfp)
+struct shim *shim_attach(struct sock *sk, struct shim *peer, gfp_t gfp)
 {
 	const struct shim_base *base = shim_base_of(sk);
-	struct shim *shim;
+	struct shim *shim = NULL;
 
 	if (!base)
 		return NULL;
-	shim = kmem_cache_zalloc(shim_cache, gfp);
+	if (peer)
+		shim = take_half(peer);
+	if (shim)
+		shim->slot = 1;
+	else
+		shim = make_half(gfp);
 	if (!shim)
 		return NULL;
-	refcount_set(&shim->refs, 1);
 	shim->sk = sk;
 	shim->base = base;
 	spin_lock_init(&shim->lock);
-	INIT_HLIST_NODE(&shim->zombie);
+	if (sk->sk_rcvlowat > 1)
+		shim->bars = BIT(SPEED_TCP_ODD);
 	rcu_assign_pointer(inet_csk(sk)->icsk_ulp_data, shim);
+	WRITE_ONCE(inet_csk(sk)->icsk_ulp_ops, &shim_ulp_ops);
 	/* The context before the calls that look for it. */
 	smp_wmb();
 	WRITE_ONCE(sk->sk_prot, (struct proto *)&base->our_prot);
@@ -100,7 +142,7 @@ static int ulp_init(struct sock *sk)
 
 	if (unfit)
 		return -EOPNOTSUPP;
-	shim = shim_attach(sk, GFP_KERNEL);
+	shim = shim_attach(sk, NULL, GFP_KERNEL);
 	if (!shim)
 		return -ENOBUFS;
 	shim->asked = true;
@@ -109,42 +151,59 @@ static int ulp_init(struct sock *sk)
 		set_bit(SOCK_SUPPORT_ZC, &sk->sk_socket->flags);
 	if (sk->sk_state == TCP_CLOSE || sk->sk_state == TCP_LISTEN)
 		return 0;
-	/* Others may be inside TCP's own calls, and know of no ring. */
-	shim_bar(shim, SPEED_TCP_BUSY, true);
-	refcount_inc(&shim->refs);
-	call_rcu_tasks(&shim->tasks, calls_seen);
+	shim_wait_calls(shim);
 	peer = shim_find_peer(sk);
 	if (!peer)
 		return 0;
-	shim_join(shim, peer, GFP_KERNEL);
+	shim_join(shim, peer);
 	sock_put(peer);
 	return 0;
 }
 
 static void drop_pair(struct shim *shim)
 {
-	struct speed_pair *pair;
+	struct speed_pair *pair = NULL;
 
-	spin_lock_bh(&shim->lock);
-	pair = shim->pair;
-	shim->pair = NULL;
-	shim->closing = true;
-	spin_unlock_bh(&shim->lock);
+	/* It was not closed by a program, which would have taken it. */
+	if (!READ_ONCE(shim->closing))
+		pair = shim_take_pair(shim);
 	if (pair)
 		speed_pair_put_any(pair);
 	if (shim->old)
 		speed_pair_put_any(shim->old);
 }
 
-/* The socket is destroyed: nobody is inside its calls. */
+static void take_off(struct sock *sk, struct shim *shim)
+{
+	WRITE_ONCE(sk->sk_prot, (struct proto *)shim->base->prot);
+	RCU_INIT_POINTER(inet_csk(sk)->icsk_ulp_data, NULL);
+}
+
+/* The socket is destroyed, and no program ever had it, or has it any more. */
 static void ulp_release(struct sock *sk)
 {
 	struct shim *shim = shim_of(sk);
 
-	WRITE_ONCE(sk->sk_prot, (struct proto *)shim->base->prot);
-	RCU_INIT_POINTER(inet_csk(sk)->icsk_ulp_data, NULL);
+	take_off(sk, shim);
 	drop_pair(shim);
-	shim_put(shim);
+	shim_conn_put(shim_conn(shim));
+}
+
+/**
+ * shim_leave() - a socket is being closed: take the shim off
+ * @sk: the socket; nobody else uses it, and its pair was taken
+ *
+ * The socket's reference to the module is the caller's now.
+ */
+void shim_leave(struct sock *sk)
+{
+	struct shim *shim = shim_of(sk);
+
+	take_off(sk, shim);
+	WRITE_ONCE(inet_csk(sk)->icsk_ulp_ops, NULL);
+	if (shim->old)
+		speed_pair_put_any(shim->old);
+	shim_conn_put(shim_conn(shim));
 }
 
 /* A listener has it: its children start without, and join in like any other. */
@@ -152,73 +211,24 @@ static void ulp_clone(const struct request_sock *req, struct sock *newsk, const 
 {
 	const struct shim_base *base = shim_tcp_of(newsk);
 	struct shim *parent = rcu_dereference_raw(inet_csk(newsk)->icsk_ulp_data);
-	u32 bars = READ_ONCE(parent->bars);
-	bool asked = parent->asked;
+	/* It may be closing just now. */
+	u32 bars = parent ? READ_ONCE(parent->bars) : 0;
+	bool asked = parent && parent->asked;
 	struct shim *shim;
 
 	inet_csk(newsk)->icsk_ulp_ops = NULL;
 	RCU_INIT_POINTER(inet_csk(newsk)->icsk_ulp_data, NULL);
 	WRITE_ONCE(newsk->sk_prot, (struct proto *)base->prot);
+	newsk->sk_prot_creator = (struct proto *)base->prot;
 	if (!asked || !try_module_get(THIS_MODULE))
 		return;
-	shim = shim_attach(newsk, gfp);
+	shim = shim_attach(newsk, NULL, gfp);
 	if (!shim) {
 		module_put(THIS_MODULE);
 		return;
 	}
 	shim->asked = true;
-	shim->bars = bars & BIT(SPEED_TCP_REQUEST);
-	inet_csk(newsk)->icsk_ulp_ops = &shim_ulp_ops;
-}
-
-static struct shim *zombie_take(struct sock *sk)
-{
-	struct shim *shim;
-
-	spin_lock_bh(&zombies_lock);
-	hlist_for_each_entry(shim, &zombies, zombie)
-		if (shim->sk == sk)
-			break;
-	if (shim)
-		hlist_del(&shim->zombie);
-	spin_unlock_bh(&zombies_lock);
-	return shim;
-}
-
-static void zombie_destruct(struct sock *sk)
-{
-	struct shim *shim = zombie_take(sk);
-	void (*destruct)(struct sock *sk) = shim->destruct;
-
-	drop_pair(shim);
-	shim_put(shim);
-	module_put(THIS_MODULE);
-	destruct(sk);
-}
-
-/**
- * shim_detach() - give the ULP slot to whoever wants it
- * @sk: the socket, locked, with a slot of ours; nothing is left in its rings
- *	that it has to read
- *
- * It may never fuse again.
- */
-void shim_detach(struct sock *sk)
-{
-	struct inet_connection_sock *icsk = inet_csk(sk);
-	struct shim *shim = shim_of(sk);
-
-	shim_bar(shim, SPEED_TCP_ULP, true);
-	shim->destruct = sk->sk_destruct;
-	spin_lock_bh(&zombies_lock);
-	hlist_add_head(&shim->zombie, &zombies);
-	spin_unlock_bh(&zombies_lock);
-	sk->sk_destruct = zombie_destruct;
-	WRITE_ONCE(sk->sk_prot, (struct proto *)shim->base->prot);
-	if (sk->sk_socket && READ_ONCE(sk->sk_socket->ops) == &shim->base->our_ops)
-		WRITE_ONCE(sk->sk_socket->ops, shim->base->ops);
-	WRITE_ONCE(icsk->icsk_ulp_ops, NULL);
-	RCU_INIT_POINTER(icsk->icsk_ulp_data, NULL);
+	shim->bars |= bars & BIT(SPEED_TCP_REQUEST);
 }
 
 struct tcp_ulp_ops shim_ulp_ops __read_mostly = {
@@ -233,22 +243,30 @@ struct tcp_ulp_ops shim_ulp_ops __read_mostly = {
 
 int shim_ulp_init(void)
 {
-	shim_cache = KMEM_CACHE(shim, SLAB_ACCOUNT);
-	if (!shim_cache)
+	conn_cache = KMEM_CACHE(shim_conn, SLAB_ACCOUNT);
+	if (!conn_cache)
 		return -ENOMEM;
 	shim_learn_bases();
 	tcp_register_ulp(&shim_ulp_ops);
 	return 0;
 }
 
-/*
+/**
+ * shim_ulp_stop() - no socket gets the shim any more
+ *
  * The last socket has gone, and with it the last reference to the module, in a
- * call of ours that may not have returned yet: wait for all tasks to leave.
+ * call of ours that may not have returned yet: wait for all tasks to leave, and
+ * for what waited for them.
  */
-void shim_ulp_exit(void)
+void shim_ulp_stop(void)
 {
 	tcp_unregister_ulp(&shim_ulp_ops);
 	synchronize_rcu_tasks();
+	speed_compat_barrier_tasks();
+}
+
+void shim_ulp_exit(void)
+{
 	rcu_barrier();
-	kmem_cache_destroy(shim_cache);
+	kmem_cache_destroy(conn_cache);
 }

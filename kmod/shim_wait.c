@@ -97,7 +97,19 @@ bool shim_ended(const struct sock *sk)
  */
 u64 shim_inq(const struct shim *shim)
 {
-	return shim_unread(shim) - shim_tcp_unread(shim->sk) + tcp_inq(shim->sk);
+	u64 tcp = tcp_inq(shim->sk);
+	struct speed_pair *pair = shim_pair(shim);
+
+	struct speed_ring *ring;
+	s32 before = 0;
+
+	if (!pair)
+		return tcp;
+	ring = shim_rx_ring(shim, pair);
+	if (READ_ONCE(ring->behind))
+		before = tcp_before(ring, shim->sk);
+	/* What is missing of TCP's hides the ring's. */
+	return before > 0 && tcp < before ? tcp : tcp + speed_ring_live(ring);
 }
 
 static bool ready(struct shim *shim, u64 want)
@@ -168,6 +180,7 @@ static int wait_alone(struct shim *shim, u64 want, long *timeo)
 	int err = 0;
 
 	add_wait_queue(sk_sleep(sk), &wait);
+	smp_mb();	/* in the queue before the look: who wakes looks there after */
 	while (!err && !ready(shim, want)) {
 		if (!*timeo)
 			err = -EAGAIN;
@@ -192,10 +205,16 @@ static int wait_alone(struct shim *shim, u64 want, long *timeo)
 int shim_wait(struct shim *shim, u64 want, long *timeo)
 {
 	struct speed_pair *pair = shim_pair(shim);
+	int err;
 
 	if (*timeo && spin(shim, want))
 		return 0;
-	if (!pair)
-		return wait_alone(shim, want, timeo);
-	return speed_wait_data(shim_rx_ring(shim, pair), want, timeo);
+	/* As TCP: who sleeps is not told by SIGIO as well. */
+	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
+	if (pair)
+		err = speed_wait_data(shim_rx_ring(shim, pair), want, timeo);
+	else
+		err = wait_alone(shim, want, timeo);
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
+	return err;
 }

@@ -11,19 +11,14 @@
  * To TCP: under the producer's lock. What the ring holds comes first for the
  * reader; the ring cannot be moved to again before it is drained.
  */
-#include <linux/delay.h>
-#include <linux/sched/signal.h>
 #include <net/pkt_sched.h>
 #include <net/sock.h>
 
 #include "compat/compat.h"
-#include "pages.h"
 #include "ring.h"
-#include "rx.h"
 #include "shim.h"
 #include "stats.h"
 #include "trace.h"
-#include "wait.h"
 
 #define STAMPS	(BIT(SOCK_RCVTSTAMP) | BIT(SOCK_TIMESTAMPING_RX_SOFTWARE))
 #define STATES	(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
@@ -70,8 +65,13 @@ u32 shim_why(struct speed_ring *ring)
 		return SPEED_TCP_OFF;
 	if (unlikely(why_shut(sk, peer)))
 		return SPEED_TCP_SHUT;
+	/* A part of the kernel reads there, and by its own means. */
+	if (unlikely(READ_ONCE(peer->sk_data_ready) != pair->tcp.data_ready))
+		return SPEED_TCP_KERNEL;
 	if (unlikely((peer->sk_flags & STAMPS) || READ_ONCE(sk->sk_tsflags)))
 		return SPEED_TCP_STAMP;
+	if (unlikely(rcu_access_pointer(peer->sk_filter)))
+		return SPEED_TCP_FILTER;
 	return why_path(sock_net(sk));
 }
 
@@ -95,14 +95,26 @@ static bool sleeps_in_tcp(struct sock *sk)
 	return yes;
 }
 
+/* Or waits for the socket's lock, on the way there. */
+static bool inside_tcp(struct sock *sk)
+{
+	return waitqueue_active(&sk->sk_lock.wq) || sleeps_in_tcp(sk);
+}
+
 static u32 why_not_yet(struct shim *shim, struct speed_ring *ring)
 {
 	struct sock *sk = shim->sk;
 
+	/* It must not wait for memory as we would. */
+	if (sk->sk_allocation != GFP_KERNEL)
+		return SPEED_TCP_KERNEL;
+	/* TCP delays what it sends; the ring does not. */
+	if (READ_ONCE(sk->sk_pacing_status) == SK_PACING_NEEDED || tcp_sk(sk)->tcp_tx_delay)
+		return SPEED_TCP_ODD;
 	if (atomic_read(&shim->inside) || speed_ring_live(ring) || tcp_send_head(sk))
 		return SPEED_TCP_BUSY;
 	/* Only who was attached in the middle of its life has any. */
-	if (shim->asked && (sleeps_in_tcp(sk) || sleeps_in_tcp(speed_ring_reader(ring))))
+	if (ring->pair->tcp.late && (inside_tcp(sk) || inside_tcp(speed_ring_reader(ring))))
 		return SPEED_TCP_BUSY;
 	return SPEED_TCP_FUSED;
 }
@@ -161,114 +173,4 @@ void shim_unfuse(struct shim *shim, struct speed_ring *ring, u32 reason)
 	speed_count(SPEED_STAT_TCP_UNFUSED);
 	speed_count_reason(reason);
 	trace_speed_fuse(ring->pair->id, ring->end, reason);
-}
-
-/* Own another's socket for a moment, but do not wait where its owner may sleep. */
-static bool try_own(struct sock *sk)
-{
-	bool done = false;
-
-	spin_lock_bh(&sk->sk_lock.slock);
-	if (!sk->sk_lock.owned) {
-		sk->sk_lock.owned = 1;
-		done = true;
-	}
-	spin_unlock_bh(&sk->sk_lock.slock);
-	if (done)
-		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
-	return done;
-}
-
-/* The bytes of the ring become bytes of TCP, whatever its send buffer says. */
-static int send_by_tcp(struct sock *sk, struct speed_ring *ring, size_t bytes)
-{
-	struct speed_side *rx = &ring->role[SPEED_ROLE_RX].side;
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	struct kvec vec = { .iov_base = speed_ring_span(rx, 0), .iov_len = bytes };
-	int sndbuf = sk->sk_sndbuf, n;
-
-	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, bytes);
-	WRITE_ONCE(sk->sk_sndbuf, INT_MAX / 2);
-	n = tcp_sendmsg_locked(sk, &msg, bytes);
-	WRITE_ONCE(sk->sk_sndbuf, sndbuf);
-	if (n > 0)
-		speed_rx_release(ring, n);
-	return n == bytes ? 0 : -ENOBUFS;
-}
-
-static int bring_ring_home(struct speed_ring *ring)
-{
-	struct sock *peer = speed_ring_writer(ring);
-	s64 bytes = speed_rx_ready(ring, ring->size);
-	int err;
-
-	if (bytes <= 0)
-		return bytes;
-	while (!try_own(peer)) {
-		if (msleep_interruptible(1) || fatal_signal_pending(current))
-			return -EINTR;
-	}
-	err = send_by_tcp(peer, ring, bytes);
-	release_sock(peer);
-	return err;
-}
-
-/**
- * shim_bring_home() - a socket needs all its bytes in TCP's own queues
- * @shim: its part
- * @reason: SPEED_TCP_*, which stands until it is cleared
- *
- * What it has sent stays in the ring for the other end, which reads it first.
- * What it has yet to read is sent again, by TCP.
- *
- * Context: process; the socket is not locked.
- * Return: 0, -EINTR or -ENOBUFS.
- */
-int shim_bring_home(struct shim *shim, u32 reason)
-{
-	struct speed_pair *pair = shim_pair(shim);
-	struct speed_ring *ring;
-	int err = -EINTR;
-
-	shim_bar(shim, reason, true);
-	if (!pair)
-		return 0;
-	ring = shim_rx_ring(shim, pair);
-	if (mutex_lock_killable(&ring->role[SPEED_ROLE_TX].lock))
-		return err;
-	shim_unfuse(NULL, ring, reason);
-	if (!mutex_lock_killable(&ring->role[SPEED_ROLE_RX].lock)) {
-		err = bring_ring_home(ring);
-		mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
-	}
-	mutex_unlock(&ring->role[SPEED_ROLE_TX].lock);
-	return err;
-}
-
-/**
- * shim_bring_home_locked() - the same for who has locked the socket
- * @shim: its part
- * @reason: SPEED_TCP_*
- *
- * Return: 0, -EAGAIN where a lock would have to be waited for, or an error.
- */
-int shim_bring_home_locked(struct shim *shim, u32 reason)
-{
-	struct speed_pair *pair = shim_pair(shim);
-	struct speed_ring *ring;
-	int err = -EAGAIN;
-
-	shim_bar(shim, reason, true);
-	if (!pair)
-		return 0;
-	ring = shim_rx_ring(shim, pair);
-	if (!mutex_trylock(&ring->role[SPEED_ROLE_TX].lock))
-		return err;
-	shim_unfuse(NULL, ring, reason);
-	if (mutex_trylock(&ring->role[SPEED_ROLE_RX].lock)) {
-		err = bring_ring_home(ring);
-		mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
-	}
-	mutex_unlock(&ring->role[SPEED_ROLE_TX].lock);
-	return err;
 }

@@ -14,6 +14,9 @@
 #include <linux/uio.h>
 #include <linux/version.h>
 #include <net/sock.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+#include <net/proto_memory.h>
+#endif
 
 /* vm_flags became read-only in 6.3, with functions to change it. */
 static inline void speed_compat_vm_flags(struct vm_area_struct *vma, unsigned long set,
@@ -44,9 +47,11 @@ static inline void speed_compat_vm_flags(struct vm_area_struct *vma, unsigned lo
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 #define SPEED_ACCEPT_ARGS		int accept_flags, bool accept_kern
 #define SPEED_ACCEPT_FLAGS		accept_flags
+#define SPEED_ACCEPT_PASS		accept_flags, accept_kern
 #else
 #define SPEED_ACCEPT_ARGS		struct proto_accept_arg *accept_arg
 #define SPEED_ACCEPT_FLAGS		(accept_arg->flags)
+#define SPEED_ACCEPT_PASS		accept_arg
 #endif
 
 /* recvmsg() of a protocol told an address's length until 7.0. */
@@ -87,6 +92,13 @@ static inline int speed_compat_recvmsg(const struct proto *prot, struct sock *sk
 #define SPEED_GET_INFO_MORE
 #else
 #define SPEED_GET_INFO_MORE		, bool net_admin
+#endif
+
+/* Not a version: without preemption in the kernel, RCU sees all tasks. */
+#ifdef CONFIG_TASKS_RCU
+#define speed_compat_barrier_tasks	rcu_barrier_tasks
+#else
+#define speed_compat_barrier_tasks	rcu_barrier
 #endif
 
 /* Somebody captures all packets of a device. */

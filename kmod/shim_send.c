@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sending on a TCP socket: into the ring, or by TCP.
+ *
+ * A call that the ring does not carry goes by TCP as it came, and the direction
+ * with it; a later plain call moves it back. A full ring makes a blocking call
+ * wait a little, since most readers read; who does not wait, or has waited in
+ * vain, goes on by TCP, so that a connection takes as much unread as TCP does.
+ *
+ * sendmsg() of TCP may sleep: it is called with no lock, and counted, so that
+ * nobody moves to the ring meanwhile.
+ */
+#include <linux/sched/signal.h>
+#include <net/sock.h>
+
+#include "copy.h"
+#include "lease.h"
+#include "pages.h"
+#include "ring.h"
+#include "shim.h"
+#include "shim_proto.h"
+#include "shim_send.h"
+#include "trace.h"
+#include "tx.h"
+#include "wait.h"
+
+#define PATIENCE	max(HZ / 50, 2)		/* jiffies without space */
+
+static ssize_t send_tcp(struct shim *shim, struct msghdr *msg, size_t sent)
+{
+	int n;
+
+	/* What went out before is told first, and an error by the next call. */
+	if (sent && READ_ONCE(shim->sk->sk_err)) {
+		atomic_dec(&shim->inside);
+		return sent;
+	}
+	if (sent)
+		msg->msg_flags |= MSG_NOSIGNAL;
+	n = shim->base->prot->sendmsg(shim->sk, msg, msg_data_left(msg));
+	atomic_dec(&shim->inside);
+	return n < 0 ? (ssize_t)sent ?: n : sent + n;
+}
+
+/* The reader may be waiting for more than TCP alone has. */
+static void wake_for_sum(struct speed_ring *ring)
+{
+	if (speed_ring_live(ring))
+		speed_wake_data(ring);
+}
+
+/**
+ * shim_nobody_reads() - the other end closed while bytes were published
+ * @shim: the producer's
+ * @ring: its ring
+ * @bytes: how many were
+ *
+ * It counted them and reset the connection, or it did not, and TCP resets it
+ * when it gets bytes, whatever they are.
+ */
+void shim_nobody_reads(struct shim *shim, struct speed_ring *ring, size_t bytes)
+{
+	struct mutex *lock = &ring->role[SPEED_ROLE_TX].lock;
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct kvec vec;
+
+	vec.iov_len = min_t(u64, bytes, ring->size);
+	mutex_lock(lock);
+	shim_unfuse(shim, ring, SPEED_TCP_SHUT);
+	if (ring->buf) {
+		vec.iov_base = ring->buf->addr;
+		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, vec.iov_len);
+		shim->base->prot->sendmsg(shim->sk, &msg, vec.iov_len);
+	}
+	mutex_unlock(lock);
+}
+
+/* Copy and publish one piece. The producer's lock is held. Return: as tx.c's. */
+static ssize_t put_piece(struct shim *shim, struct speed_ring *ring, struct msghdr *msg)
+{
+	struct speed_side *side = &ring->role[SPEED_ROLE_TX].side;
+	size_t len = min_t(size_t, msg_data_left(msg), SPEED_PIECE);
+	s64 room = speed_prod_free(side, len);
+	size_t n;
+
+	if (unlikely(room < 0))
+		return speed_pair_lie(ring, shim->sk);
+	n = min_t(u64, len, room);
+	if (!n)
+		return 0;
+	if (!speed_copy_in(speed_ring_span(side, 0), n, &msg->msg_iter))
+		return speed_tx_fault(ring);
+	speed_ring_publish(side, n);
+	return n;
+}
+
+static bool no_buf(struct shim *shim, struct speed_ring *ring)
+{
+	return !ring->buf && (shim->sk->sk_allocation != GFP_KERNEL || speed_ring_need_buf(ring));
+}
+
+/*
+ * As much as fits. The producer's lock is held. Return: bytes, or the error;
+ * @why says why not all, or is SPEED_TCP_FUSED.
+ */
+static ssize_t put_all(struct shim *shim, struct speed_ring *ring, struct msghdr *msg, u32 *why)
+{
+	size_t sent = 0;
+	ssize_t n;
+
+	while (msg_data_left(msg)) {
+		*why = shim_why(ring);
+		if (!*why && !ring->fused)
+			*why = shim_fuse(shim, ring);
+		if (*why)
+			break;
+		speed_role_enter(ring, SPEED_ROLE_TX);
+		n = no_buf(shim, ring) ? -ENOBUFS : put_piece(shim, ring, msg);
+		if (n == -ENOBUFS)
+			*why = SPEED_TCP_MEMORY;
+		else if (n < 0)
+			return sent ?: n;
+		else if (!n)
+			*why = SPEED_TCP_FULL;
+		if (n <= 0)
+			break;
+		sent += n;
+		trace_speed_publish(ring->pair->id, ring->end, n);
+		speed_wake_data(ring);
+	}
+	if (sent)
+		WRITE_ONCE(ring->used, jiffies);
+	return sent;
+}
+
+/* The ring is full: is there reason to wait, and was there space after it? */
+static bool space_came(struct shim *shim, struct speed_ring *ring, const struct msghdr *msg)
+{
+	long timeo = min_t(long, sock_sndtimeo(shim->sk, msg->msg_flags & MSG_DONTWAIT), PATIENCE);
+
+	return timeo && !speed_wait_space(ring, 1, &timeo);
+}
+
+/* Under the lock: bytes into the ring, or the decision for TCP. */
+static ssize_t ring_round(struct shim *shim, struct speed_ring *ring, struct msghdr *msg,
+			  bool patient, u32 *why)
+{
+	struct mutex *lock = &ring->role[SPEED_ROLE_TX].lock;
+	ssize_t n;
+
+	if (mutex_lock_killable(lock))
+		return -EINTR;
+	n = put_all(shim, ring, msg, why);
+	if (n >= 0 && *why && !(patient && *why == SPEED_TCP_FULL)) {
+		shim_unfuse(shim, ring, *why);
+		atomic_inc(&shim->inside);
+	}
+	mutex_unlock(lock);
+	return n;
+}
+
+static ssize_t send_ring(struct shim *shim, struct speed_ring *ring, struct msghdr *msg)
+{
+	bool patient = !(msg->msg_flags & MSG_DONTWAIT);
+	size_t sent = 0;
+	ssize_t n;
+	u32 why;
+
+	do {
+		why = SPEED_TCP_FUSED;
+		n = ring_round(shim, ring, msg, patient, &why);
+		if (n < 0)
+			return sent ?: n;
+		sent += n;
+		if (n && unlikely(READ_ONCE(ring->pair->tcp.closed[!ring->end])))
+			shim_nobody_reads(shim, ring, n);
+		if (why && !(patient && why == SPEED_TCP_FULL)) {
+			n = send_tcp(shim, msg, sent);
+			wake_for_sum(ring);
+			return n;
+		}
+		if (why)
+			patient = space_came(shim, ring, msg);
+		/* TCP may have room, and knows what a signal means. */
+		if (why && signal_pending(current))
+			patient = false;
+	} while (msg_data_left(msg));
+	return sent;
+}
+
+/* The other end of one that was asked for may have come without a word. */
+static void find_late(struct shim *shim)
+{
+	struct sock *peer;
+
+	if (!shim->asked || shim->sk->sk_state != TCP_ESTABLISHED)
+		return;
+	peer = shim_find_peer(shim->sk);
+	if (!peer)
+		return;
+	shim_join(shim, peer);
+	sock_put(peer);
+}
+
+/* Nothing of it is for the ring. */
+static ssize_t send_odd(struct shim *shim, struct speed_ring *ring, struct msghdr *msg)
+{
+	struct mutex *lock = &ring->role[SPEED_ROLE_TX].lock;
+	ssize_t n;
+
+	if (mutex_lock_killable(lock))
+		return -EINTR;
+	shim_unfuse(shim, ring, SPEED_TCP_ODD);
+	atomic_inc(&shim->inside);
+	mutex_unlock(lock);
+	n = send_tcp(shim, msg, 0);
+	wake_for_sum(ring);
+	return n;
+}
+
+static ssize_t send_counted(struct sock *sk, struct shim *shim, struct msghdr *msg)
+{
+	struct speed_pair *pair;
+
+	/* Nothing to carry: TCP says whether it could. */
+	if (!msg_data_left(msg))
+		return shim->base->prot->sendmsg(sk, msg, 0);
+	if (!shim_pair(shim))
+		find_late(shim);
+	/* Counted before the look at the pair, so that nobody moves to its ring. */
+	atomic_inc(&shim->inside);
+	smp_mb__after_atomic();
+	pair = shim_pair(shim);
+	if (!pair)
+		return send_tcp(shim, msg, 0);
+	atomic_dec(&shim->inside);
+	if ((msg->msg_flags & SHIM_ODD_FLAGS) || msg->msg_controllen)
+		return send_odd(shim, shim_tx_ring(shim, pair), msg);
+	return send_ring(shim, shim_tx_ring(shim, pair), msg);
+}
+
+/**
+ * shim_send_slow() - send() that is more than one copy into the ring
+ * @sk: the socket
+ * @shim: its part
+ * @msg: what and how
+ *
+ * Return: bytes accepted, or TCP's error.
+ */
+ssize_t shim_send_slow(struct sock *sk, struct shim *shim, struct msghdr *msg)
+{
+	ssize_t n;
+
+	atomic_inc(&shim->calls);
+	n = send_counted(sk, shim, msg);
+	atomic_dec(&shim->calls);
+	return n;
+}
