@@ -25,6 +25,7 @@
 #include "lease.h"
 #include "map.h"
 #include "net.h"
+#include "reap.h"
 #include "stats.h"
 #include "trace.h"
 #include "wait.h"
@@ -121,8 +122,7 @@ static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role
 	if (READ_ONCE(ring->pair->broken) || (READ_ONCE(sk->sk_shutdown) & stop))
 		return -EPIPE;
 	/* One that maps nothing has gone, or has never come. */
-	if (r->epoch && !atomic_read(&r->holder->vmas[role]))
-		speed_lease_end(ring, role);
+	speed_reap_stray(ring, role);
 	if (r->epoch && (r->holder->mm != current->mm || r->holder->cookie != lease->cookie))
 		return -EBUSY;
 	if (!r->epoch && r->ops < r->retry) {

@@ -20,6 +20,7 @@
 #define REAP_PERIOD	HZ
 #define REAP_IDLE	HZ
 #define REAP_LOOKS	128	/* under the lock at a time */
+#define LEASE_YOUNG	(5 * HZ)
 #define REAP_NOW	256	/* looks when a bound is reached */
 
 static DEFINE_SPINLOCK(reap_lock);
@@ -61,17 +62,23 @@ static bool ring_idle(struct speed_ring *ring, unsigned long idle)
 	       !speed_ring_live(ring) && !READ_ONCE(ring->overflow_bytes);
 }
 
-/* A lease whose holder went away without a word. */
-static void end_stray_leases(struct speed_ring *ring)
+/**
+ * speed_reap_stray() - end a lease whose holder went away without a word
+ * @ring: the ring
+ * @role: SPEED_ROLE_*; its lock is held
+ *
+ * One that is young may be about to be mapped. Nobody is made to wait for a new
+ * one: nothing was revoked.
+ */
+void speed_reap_stray(struct speed_ring *ring, int role)
 {
-	int i;
+	struct speed_role *r = &ring->role[role];
 
-	for (i = 0; i < SPEED_ROLES; i++) {
-		struct speed_role *role = &ring->role[i];
-
-		if (role->epoch && !atomic_read(&role->holder->vmas[i]))
-			speed_lease_end(ring, i);
-	}
+	if (!r->epoch || atomic_read(&r->holder->vmas[role]) ||
+	    !time_after(jiffies, r->granted_at + LEASE_YOUNG))
+		return;
+	speed_lease_end(ring, role);
+	r->retry = 0;
 }
 
 /* Both roles' locks are held. Return: bytes taken. */
@@ -80,7 +87,8 @@ static size_t ring_strip(struct speed_ring *ring, unsigned long idle)
 	struct speed_role *tx = &ring->role[SPEED_ROLE_TX];
 	struct speed_role *rx = &ring->role[SPEED_ROLE_RX];
 
-	end_stray_leases(ring);
+	speed_reap_stray(ring, SPEED_ROLE_TX);
+	speed_reap_stray(ring, SPEED_ROLE_RX);
 	if (!ring->buf || tx->epoch || rx->epoch || !ring_idle(ring, idle) ||
 	    ring->pair->broken || !speed_ring_check(ring))
 		return 0;

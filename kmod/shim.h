@@ -50,6 +50,8 @@ struct shim_base;
  * @late: attached when calls could be under way already
  * @inside: calls of TCP's sendmsg() under way
  * @calls: calls that may sleep with a pointer to the pair
+ * @oob_seq: TCP's number after the last urgent byte sent
+ * @oob: whether there was one that may not have been read
  * @fused: how often sending moved to the ring
  * @unfused: how often it moved back
  * @reason: why it last did
@@ -71,6 +73,8 @@ struct shim {
 	u8 reason;
 	atomic_t inside;
 	atomic_t calls;
+	u32 oob_seq;
+	bool oob;
 	u32 fused;
 	u32 unfused;
 	u64 told[SPEED_ROLES];
@@ -84,7 +88,8 @@ struct shim {
  * @pair: the pair, once the two have found each other
  * @refs: those of @end that are in use, the pair, and waits for old calls
  * @shared: the second of @end is in use
- * @paired: the pair is, or was
+ * @joined: both have found each other
+ * @paired: the pair is in use, or was
  * @rcu: to free it
  */
 struct shim_conn {
@@ -92,6 +97,7 @@ struct shim_conn {
 	struct speed_pair pair;
 	refcount_t refs;
 	bool shared;
+	bool joined;
 	bool paired;
 	struct rcu_head rcu;
 };
@@ -152,6 +158,7 @@ void shim_wait_calls(struct shim *shim);
 /* shim_match.c */
 struct sock *shim_find_peer(struct sock *sk);
 void shim_join(struct shim *shim, struct sock *peer);
+void shim_join_late(struct shim *shim);
 
 /* shim_probe.c */
 int shim_probe_on(void);

@@ -15,6 +15,8 @@
 #include "compat/compat.h"
 #include "shim.h"
 
+#define SPARE	4
+
 static int charge_user(struct speed_pair *pair, int end, size_t bytes)
 {
 	struct sock *sk = pair->sk[end];
@@ -28,17 +30,18 @@ static int charge_user(struct speed_pair *pair, int end, size_t bytes)
 
 static int charge_sock(struct sock *sk, size_t bytes)
 {
-	int err = 0, more;
+	int err = 0;
 
 	/* Rings are a luxury: TCP can do without, and others may not. */
 	if (sk_under_memory_pressure(sk) || sk_memory_allocated(sk) > sk_prot_mem_limits(sk, 0))
 		return -ENOBUFS;
 	lock_sock(sk);
-	more = (int)bytes - sk->sk_forward_alloc;
-	if (more <= 0 || __sk_mem_schedule(sk, more, SK_MEM_RECV))
+	/* Asked for more than is taken, so that what else its group does has room. */
+	if (__sk_mem_schedule(sk, SPARE * bytes, SK_MEM_RECV))
 		sk_mem_charge(sk, bytes);
 	else
 		err = -ENOBUFS;
+	sk_mem_reclaim(sk);
 	release_sock(sk);
 	return err;
 }
@@ -71,6 +74,15 @@ void shim_give_back(struct sock *sk, struct speed_pair *pair, int end)
 		sk_mem_uncharge(sk, bytes);
 }
 
+/* Its ring goes: a good time to tell TCP's counters what went through it. */
+static void tell_counters(struct sock *sk)
+{
+	struct shim *shim = shim_of(sk);
+
+	if (shim)
+		shim_tell_counters(shim);
+}
+
 static void door_uncharge(struct speed_ring *ring, size_t bytes)
 {
 	struct speed_pair *pair = ring->pair;
@@ -81,8 +93,10 @@ static void door_uncharge(struct speed_ring *ring, size_t bytes)
 	atomic_add(bytes, &pair->tcp.debt[ring->end]);
 	local_bh_disable();
 	bh_lock_sock_nested(sk);
-	if (!sock_owned_by_user_nocheck(sk))
+	if (!sock_owned_by_user_nocheck(sk)) {
 		shim_give_back(sk, pair, ring->end);
+		tell_counters(sk);
+	}
 	bh_unlock_sock(sk);
 	local_bh_enable();
 }

@@ -60,6 +60,10 @@ void shim_tell_fusion(struct shim *shim, struct speed_fusion *fusion)
 	fusion->reason = SPEED_TCP_PEER;
 	if (shim->pair)
 		tell_pair(shim->pair, shim->end, fusion);
+	else if (READ_ONCE(shim_conn(shim)->joined) && !shim->closing)
+		fusion->flags = SPEED_FUSION_PAIRED;
+	if (fusion->flags == SPEED_FUSION_PAIRED && !shim->pair)
+		fusion->reason = shim->bars ? __ffs(shim->bars) : SPEED_TCP_FUSED;
 	if (fusion->reason == SPEED_TCP_FUSED && !(fusion->flags & SPEED_FUSION_TX))
 		fusion->reason = shim->reason;
 	fusion->fused = shim->fused;

@@ -121,22 +121,22 @@ static struct speed_pair *claim_pair(struct shim *shim)
 	return NULL;
 }
 
-static void join_known(struct shim *shim, struct shim *other, struct sock *peer)
+static bool join_known(struct shim *shim, struct shim *other)
 {
 	struct speed_pair *pair = claim_pair(other);
 
 	if (!pair)
-		return;
-	speed_pair_setup(pair, &shim_door, peer, shim->sk, SOCK_STREAM);
+		return false;
+	speed_pair_setup(pair, &shim_door, other->sk, shim->sk, SOCK_STREAM);
 	pair->tcp.on = shim->asked && other->asked ? &always_on
 						   : &speed_net(sock_net(shim->sk))->loopback;
 	if (join(shim, other, pair)) {
-		speed_count(SPEED_STAT_TCP_PAIRED);
 		trace_speed_connect(pair->id, inet_sk(shim->sk)->inet_num);
-		return;
+		return true;
 	}
 	speed_pair_put_any(pair);
 	speed_pair_put_any(pair);
+	return false;
 }
 
 /**
@@ -154,7 +154,45 @@ void shim_join(struct shim *shim, struct sock *peer)
 
 	rcu_read_lock();
 	other = shim_of(peer);
-	if (other && !READ_ONCE(shim->pair))
-		join_known(shim, other, peer);
+	if (other && !READ_ONCE(shim->pair) && join_known(shim, other))
+		speed_count(SPEED_STAT_TCP_PAIRED);
 	rcu_read_unlock();
+}
+
+/* Hold the socket of another part, unless it is on its way out. */
+static struct sock *hold_sock(struct shim *shim)
+{
+	struct sock *sk = NULL;
+
+	spin_lock_bh(&shim->lock);
+	if (!shim->closing && refcount_inc_not_zero(&shim->sk->sk_refcnt))
+		sk = shim->sk;
+	spin_unlock_bh(&shim->lock);
+	return sk;
+}
+
+/**
+ * shim_join_late() - make the pair of a connection that has bytes to carry
+ * @shim: one end
+ *
+ * The two found each other when the connection was made (they share memory).
+ *
+ * Context: process.
+ */
+void shim_join_late(struct shim *shim)
+{
+	struct shim_conn *conn = shim_conn(shim);
+	struct sock *peer;
+
+	/* Matches take_half(): whoever sees it sees the other end. */
+	if (!smp_load_acquire(&conn->joined))
+		return;
+	peer = hold_sock(&conn->end[!shim->slot]);
+	if (!peer)
+		return;
+	rcu_read_lock();
+	if (!READ_ONCE(shim->pair))
+		join_known(&conn->end[1], &conn->end[0]);
+	rcu_read_unlock();
+	sock_put(peer);
 }

@@ -135,6 +135,17 @@ static void client_comes(struct sock *sk, const struct speed_net *sn)
 		attach(sk, NULL);
 }
 
+/* In one piece of memory with its client: the pair is made when there are bytes. */
+static void join(struct shim *shim, struct sock *peer)
+{
+	if (!shim->slot) {
+		shim_join(shim, peer);
+		return;
+	}
+	speed_count(SPEED_STAT_TCP_PAIRED);
+	smp_store_release(&shim_conn(shim)->joined, true);	/* shim_join_late() */
+}
+
 static void child_comes(struct sock *sk, const struct speed_net *sn)
 {
 	struct shim *shim = shim_of(sk), *other;
@@ -160,7 +171,7 @@ static void child_comes(struct sock *sk, const struct speed_net *sn)
 			shim_bar(shim, SPEED_TCP_KERNEL, true);
 		if (sk->sk_socket)
 			shim_wait_calls(shim);
-		shim_join(shim, peer);
+		join(shim, peer);
 	}
 	sock_put(peer);
 }

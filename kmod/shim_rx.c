@@ -169,7 +169,8 @@ static int wait_first(struct shim *shim, struct speed_ring *ring, int flags)
 	long timeo = shim->sk->sk_rcvtimeo;
 	int err;
 
-	if ((flags & MSG_DONTWAIT) || timeo != MAX_SCHEDULE_TIMEOUT || shim_data_ready(ring, 1))
+	if ((flags & MSG_DONTWAIT) || timeo != MAX_SCHEDULE_TIMEOUT || speed_ring_live(ring) ||
+	    shim_tcp_unread(shim->sk))
 		return 0;
 	atomic_inc(&shim->calls);
 	err = shim_wait(shim, 1, &timeo);

@@ -202,18 +202,29 @@ static void find_late(struct shim *shim)
 	sock_put(peer);
 }
 
+/* What follows an urgent byte is TCP's until that was read: the mark is there. */
+static void note_urgent(struct shim *shim)
+{
+	WRITE_ONCE(shim->oob_seq, READ_ONCE(tcp_sk(shim->sk)->write_seq));
+	smp_store_release(&shim->oob, true);	/* urgent_unread() */
+}
+
 /* Nothing of it is for the ring. */
 static ssize_t send_odd(struct shim *shim, struct speed_ring *ring, struct msghdr *msg)
 {
 	struct mutex *lock = &ring->role[SPEED_ROLE_TX].lock;
 	ssize_t n;
+	bool oob;
 
 	if (mutex_lock_killable(lock))
 		return -EINTR;
 	shim_unfuse(shim, ring, SPEED_TCP_ODD);
 	atomic_inc(&shim->inside);
 	mutex_unlock(lock);
+	oob = msg->msg_flags & MSG_OOB;
 	n = send_tcp(shim, msg, 0);
+	if (oob)
+		note_urgent(shim);
 	wake_for_sum(ring);
 	return n;
 }
@@ -225,6 +236,8 @@ static ssize_t send_counted(struct sock *sk, struct shim *shim, struct msghdr *m
 	/* Nothing to carry: TCP says whether it could. */
 	if (!msg_data_left(msg))
 		return shim->base->prot->sendmsg(sk, msg, 0);
+	if (!shim_pair(shim))
+		shim_join_late(shim);
 	if (!shim_pair(shim))
 		find_late(shim);
 	/* Counted before the look at the pair, so that nobody moves to its ring. */

@@ -101,6 +101,19 @@ static bool inside_tcp(struct sock *sk)
 	return waitqueue_active(&sk->sk_lock.wq) || sleeps_in_tcp(sk);
 }
 
+/* The reader has not passed the urgent byte that was sent last. */
+static bool urgent_unread(struct shim *shim, const struct sock *reader)
+{
+	/* Matches note_urgent(). */
+	if (likely(!smp_load_acquire(&shim->oob)))
+		return false;
+	if (before(READ_ONCE(tcp_sk(reader)->copied_seq), READ_ONCE(shim->oob_seq)) ||
+	    READ_ONCE(tcp_sk(reader)->urg_data))
+		return true;
+	WRITE_ONCE(shim->oob, false);
+	return false;
+}
+
 static u32 why_not_yet(struct shim *shim, struct speed_ring *ring)
 {
 	struct sock *sk = shim->sk;
@@ -113,6 +126,8 @@ static u32 why_not_yet(struct shim *shim, struct speed_ring *ring)
 		return SPEED_TCP_ODD;
 	if (atomic_read(&shim->inside) || speed_ring_live(ring) || tcp_send_head(sk))
 		return SPEED_TCP_BUSY;
+	if (urgent_unread(shim, speed_ring_reader(ring)))
+		return SPEED_TCP_ODD;
 	/* Only who was attached in the middle of its life has any. */
 	if (ring->pair->tcp.late && (inside_tcp(sk) || inside_tcp(speed_ring_reader(ring))))
 		return SPEED_TCP_BUSY;
