@@ -19,9 +19,8 @@ static const int always_on = 1;
 
 static struct sock *lookup4(struct net *net, const struct sock *sk, int dev)
 {
-	return __inet_lookup_established(net, SPEED_HASHINFO(net)
-					 sk->sk_rcv_saddr, inet_sk(sk)->inet_sport,
-					 sk->sk_daddr, ntohs(sk->sk_dport), dev, 0);
+	return speed_compat_lookup4(net, sk->sk_rcv_saddr, inet_sk(sk)->inet_sport,
+				    sk->sk_daddr, ntohs(sk->sk_dport), dev, 0);
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -29,9 +28,8 @@ static struct sock *lookup(struct net *net, const struct sock *sk, int dev)
 {
 	if (sk->sk_family != AF_INET6 || ipv6_addr_v4mapped(&sk->sk_v6_daddr))
 		return lookup4(net, sk, dev);
-	return __inet6_lookup_established(net, SPEED_HASHINFO(net)
-					  &sk->sk_v6_rcv_saddr, inet_sk(sk)->inet_sport,
-					  &sk->sk_v6_daddr, ntohs(sk->sk_dport), dev, 0);
+	return speed_compat_lookup6(net, &sk->sk_v6_rcv_saddr, inet_sk(sk)->inet_sport,
+				    &sk->sk_v6_daddr, ntohs(sk->sk_dport), dev, 0);
 }
 #else
 static struct sock *lookup(struct net *net, const struct sock *sk, int dev)

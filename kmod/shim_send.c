@@ -242,7 +242,7 @@ static ssize_t send_counted(struct sock *sk, struct shim *shim, struct msghdr *m
 		find_late(shim);
 	/* Counted before the look at the pair, so that nobody moves to its ring. */
 	atomic_inc(&shim->inside);
-	smp_mb__after_atomic();
+	smp_mb__after_atomic();	/* who makes the pair looks at the count after */
 	pair = shim_pair(shim);
 	if (!pair)
 		return send_tcp(shim, msg, 0);

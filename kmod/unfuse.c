@@ -98,6 +98,7 @@ static bool sleeps_in_tcp(struct sock *sk)
 /* Or waits for the socket's lock, on the way there. */
 static bool inside_tcp(struct sock *sk)
 {
+	/* No barrier: who comes now comes by calls of ours. */
 	return waitqueue_active(&sk->sk_lock.wq) || sleeps_in_tcp(sk);
 }
 

@@ -82,9 +82,13 @@ static inline int speed_compat_recvmsg(const struct proto *prot, struct sock *sk
 
 /* Established connections were looked up in a table that had to be named. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
-#define SPEED_HASHINFO(net)		(net)->ipv4.tcp_death_row.hashinfo,
+#define speed_compat_lookup4(net, ...)	\
+	__inet_lookup_established(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
+#define speed_compat_lookup6(net, ...)	\
+	__inet6_lookup_established(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
 #else
-#define SPEED_HASHINFO(net)
+#define speed_compat_lookup4		__inet_lookup_established
+#define speed_compat_lookup6		__inet6_lookup_established
 #endif
 
 /* What a socket tells by the ULP's get_info() may depend on who asks since 6.19. */
