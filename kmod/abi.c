@@ -50,6 +50,15 @@ PIN(speed_settle, index, 16);
 PIN(speed_settle, cookie, 24);
 SIZE(speed_settle, 32);
 
+PIN(speed_fusion, flags, 0);
+PIN(speed_fusion, reason, 4);
+PIN(speed_fusion, fused, 8);
+PIN(speed_fusion, unfused, 16);
+PIN(speed_fusion, ring_bytes, 24);
+PIN(speed_fusion, bytes, 40);
+PIN(speed_fusion, pair, 56);
+SIZE(speed_fusion, 64);
+
 PIN(speed_wait, flags, 0);
 PIN(speed_wait, reserved, 4);
 PIN(speed_wait, want, 8);

@@ -47,6 +47,7 @@ struct shim_base;
  * @end: which endpoint of the pair it is
  * @asked: whether the program asked for it by the ULP's name
  * @closing: no pair any more
+ * @given_up: by connect(AF_UNSPEC)
  * @late: attached when calls could be under way already
  * @inside: calls of TCP's sendmsg() under way
  * @calls: calls that may sleep with a pointer to the pair
@@ -69,6 +70,7 @@ struct shim {
 	u8 end;
 	bool asked;
 	bool closing;
+	bool given_up;
 	bool late;
 	u8 reason;
 	atomic_t inside;

@@ -128,6 +128,7 @@ int shim_disconnect(struct sock *sk, int flags)
 		WRITE_ONCE(pair->tcp.closed[shim->end], true);
 		shim->old = pair;
 	}
+	WRITE_ONCE(shim->given_up, true);
 	err = shim->base->prot->disconnect(sk, flags);
 	/* A program's: it begins anew, with TCP's own calls. */
 	if (sk->sk_socket && !shim->asked)

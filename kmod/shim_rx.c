@@ -49,6 +49,9 @@ static ssize_t receive_all(struct take *t)
 		n = shim_take(t);
 		if (n > 0) {
 			t->done += n;
+			/* Places in TCP's queue and bytes peeked are not the same then. */
+			if ((t->flags & MSG_PEEK) && READ_ONCE(tcp_sk(t->sk)->urg_data))
+				break;
 			continue;
 		}
 		if (n != -EAGAIN || t->done >= target)
@@ -61,6 +64,9 @@ static ssize_t receive_all(struct take *t)
 		}
 		skip = t->flags & MSG_PEEK ? peeked(t) : 0;
 		n = shim_wait(t->shim, skip + 1, &timeo);
+		/* As TCP says to who slept while the connection was given up. */
+		if (READ_ONCE(t->shim->given_up))
+			n = -EPIPE;
 		if (n)
 			break;
 		n = 1;

@@ -6,8 +6,10 @@
  *
  * SO_BUSY_POLL makes a reader look at the ring for that long before it sleeps.
  */
+#include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/stat.h>
 #include <net/busy_poll.h>
 #include <net/sock.h>
 
@@ -167,7 +169,8 @@ static bool spin(struct shim *shim, u64 want)
 		if (ready(shim, want))
 			return true;
 		cpu_relax();
-	} while (!need_resched() && !signal_pending(current) && local_clock() < end);
+	} while (single_task_running() && !need_resched() && !signal_pending(current) &&
+		 local_clock() < end);
 #endif
 	return false;
 }

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "held.h"
 #include "stress.h"
 
 #define KILLS		20	/* of each path; there are five */
@@ -130,9 +131,11 @@ static void kills(const struct transport *t, int victim)
 	struct score *s = mmap(NULL, sizeof(*s), RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct chance c = chance_of(9 + victim);
 	const char *why = NULL, *now;
+	struct held held;
 	long bytes = 0;
 
 	MUST(s != MAP_FAILED);
+	held_begin(&held);
 	for (i = 0; i < rounds; i++) {
 		now = kill_once(t, &c, s, victim);
 		wrong += now != NULL;
@@ -143,6 +146,7 @@ static void kills(const struct transport *t, int victim)
 	WANT(wrong, 0, 0, "wrong, of %d kills: %s", rounds, why ?: "none");
 	WANT_TRUE(bytes > 0, "bytes flowed");
 	WANT(sockets_settle(before), before, 0, "sockets left");
+	held_end(&held);
 	munmap(s, sizeof(*s));
 }
 
@@ -180,8 +184,10 @@ static void of_echo(const struct transport *t)
 	struct score *s = mmap(NULL, sizeof(*s), RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct chance c = chance_of(12);
 	long calls = 0, wrong = 0;
+	struct held held;
 
 	MUST(s != MAP_FAILED);
+	held_begin(&held);
 	for (i = 0; i < rounds; i++) {
 		struct transport half = *t;
 		struct end e[2];
@@ -214,6 +220,7 @@ static void of_echo(const struct transport *t)
 	trace_num(calls, "calls");
 	WANT(wrong, 0, 0, "wrong");
 	WANT(sockets_settle(before), before, 0, "sockets left");
+	held_end(&held);
 	munmap(s, sizeof(*s));
 }
 

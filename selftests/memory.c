@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory: its limits reached and left again, the share of a user, the control
- * group that pays, the pool, pages that an idle connection gives back, and
- * pages that another one wrote.
+ * Memory: its limits reached and left again, the share of a user, the pool, pages
+ * that an idle connection gives back, and pages that another one wrote.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "stress.h"
@@ -232,87 +228,12 @@ static void zeroed(const struct transport *t)
 	pair_close(e[0]);
 }
 
-#define GROUP	"/sys/fs/cgroup/speed-selftest"
-
-static long group_number(const char *file)
-{
-	char path[128], text[64];
-
-	snprintf(path, sizeof(path), GROUP "/%s", file);
-	return file_read(path, text, sizeof(text)) ? -1 : strtol(text, NULL, 10);
-}
-
-static int in_group(void *arg)
-{
-	static struct end e[PAIRS][2];
-	char text[32];
-	long before, after;
-	int n;
-
-	snprintf(text, sizeof(text), "%d", getpid());
-	if (file_write(GROUP "/cgroup.procs", text))
-		return 1;
-	before = group_number("memory.current");
-	n = fill_up(arg, e, PAIRS, RING / 2);
-	after = group_number("memory.current");
-	if (n != PAIRS)
-		return 2;
-	if (after - before < (long)PAIRS * RING / 2)
-		return 3;	/* nobody paid */
-	close_all(e, PAIRS);
-	sleep_ms(500);
-	/* What stays is a batch of charges on each processor. */
-	return group_number("memory.current") - before > (long)PAIRS * RING / 2 ? 4 : 0;
-}
-
-static int in_tight_group(void *arg)
-{
-	static struct end e[PAIRS][2];
-	char text[32];
-	int n;
-
-	snprintf(text, sizeof(text), "%d", getpid());
-	if (file_write(GROUP "/cgroup.procs", text))
-		return 101;
-	n = fill_up(arg, e, PAIRS, RING / 2);
-	close_all(e, PAIRS);
-	return n < 0 ? 102 : n;
-}
-
-static void control_group(const struct transport *t)
-{
-	int n;
-
-	if (access("/sys/fs/cgroup/cgroup.controllers", R_OK))
-		mount("cgroup2", "/sys/fs/cgroup", "cgroup2", 0, NULL);
-	if (access("/sys/fs/cgroup/cgroup.controllers", R_OK))
-		trace_skip("needs cgroup2");
-	file_write("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
-	rmdir(GROUP);
-	MUST(mkdir(GROUP, 0755) == 0);
-	if (group_number("memory.current") < 0) {
-		rmdir(GROUP);
-		trace_skip("needs CONFIG_MEMCG and the memory controller");
-	}
-	WANT(process_join(process_start(in_group, (void *)t)), 0, 0, "it pays, and gets it back");
-	/* A fresh one, with a peak of its own. */
-	MUST(rmdir(GROUP) == 0 && mkdir(GROUP, 0755) == 0);
-	MUST(file_write(GROUP "/memory.max", "3M") == 0);
-	n = process_join(process_start(in_tight_group, (void *)t));
-	trace_num(n, "connections in a tight group");
-	/* The group's limit stops it, by ENOBUFS or as the out-of-memory killer does. */
-	WANT_TRUE(n == -9 || (n >= 0 && n < PAIRS), "it is bounded: %d", n);
-	WANT_TRUE(group_number("memory.peak") <= 4 << 20, "by its limit");
-	rmdir(GROUP);
-}
-
 static const struct test_case cases[] = {
 	{ "limit", limit, CASE_BOTH | CASE_SPEED },
 	{ "user_share", user_share, CASE_STREAM | CASE_SPEED },
 	{ "idle", idle, CASE_BOTH | CASE_SPEED },
 	{ "pool", pool, CASE_STREAM | CASE_SPEED },
 	{ "zeroed", zeroed, CASE_BOTH | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },
-	{ "control_group", control_group, CASE_STREAM | CASE_SPEED },
 };
 
 RUN_CASES(cases)

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Storms on connections with traffic: processes forked and programs started by
- * the dozen while threads send, descriptors that travel between processes, and
- * network namespaces that go while connections are open in them.
+ * the dozen while threads send, and descriptors that travel between processes.
+ * Nothing stays behind.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "held.h"
 #include "stress.h"
 
 #define CHILDREN	40
@@ -95,8 +92,10 @@ static void forks(const struct transport *t, bool exec)
 	struct task reader, sender[SENDERS];
 	long sent = 0, bad = 0, left;
 	pid_t pid[8] = { 0 };
+	struct held held;
 
 	MUST(s);
+	held_begin(&held);
 	tp_pair_sized(t, s->e, 8192);
 	task_start(&reader, read_notes, s);
 	for (i = 0; i < SENDERS; i++)
@@ -120,6 +119,7 @@ static void forks(const struct transport *t, bool exec)
 	WANT(bad, 0, 0, "senders that failed");
 	WANT(s->notes, sent, 0, "notes");
 	pair_close(s->e);
+	held_end(&held);
 	free(s);
 }
 
@@ -205,9 +205,11 @@ static void travels(const struct transport *t)
 	struct hop h[3];
 	int over[3][2], i;
 	struct task reader;
+	struct held held;
 	pid_t pid[3];
 
 	MUST(s);
+	held_begin(&held);
 	{
 		struct transport u = by_hand_0(t);
 
@@ -238,58 +240,8 @@ static void travels(const struct transport *t)
 	WANT(task_join(&reader), 0, 0, "wrong notes");
 	WANT(s->notes, HOPS, 0, "notes");
 	end_close(&s->e[1]);
+	held_end(&held);
 	free(s);
-}
-
-/* ---- namespaces ---- */
-
-static void namespaces(const struct transport *t)
-{
-	int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), i, n = soak_times(10, 10);
-	struct end e[4][2];
-	char c;
-
-	if (geteuid())
-		trace_skip("needs root, to make a network namespace");
-	MUST(home >= 0);
-	for (i = 0; i < n; i++) {
-		int at = i % 4;
-
-		/* The sockets alone hold the namespace; they outlive the visit. */
-		MUST(unshare(CLONE_NEWNET) == 0);
-		if (i >= 4)
-			pair_close(e[at]);
-		tp_pair_sized(t, e[at], 8192);
-		WANT(end_send(&e[at][0], "a", 1, 0), 1, 0, "send");
-		MUST(setns(home, CLONE_NEWNET) == 0);
-		WANT(end_recv(&e[at][1], &c, 1, 0), 1, 0, "recv, the namespace left");
-		WANT(end_send(&e[at][1], "bc", 2, 0), 2, 0, "send back");
-	}
-	for (i = 0; i < 4; i++)
-		pair_close(e[i]);
-}
-
-static int dies_abroad(void *arg)
-{
-	struct end e[2];
-
-	if (unshare(CLONE_NEWNET))
-		return 1;
-	tp_pair_sized(arg, e, 8192);
-	end_send(&e[0], "unread", 6, 0);
-	raise(SIGKILL);
-	return 0;
-}
-
-static void namespace_killed(const struct transport *t)
-{
-	int i;
-
-	if (geteuid())
-		trace_skip("needs root, to make a network namespace");
-	for (i = 0; i < soak_times(10, 10); i++)
-		WANT(process_join(process_start(dies_abroad, (void *)t)), -SIGKILL, 0,
-		     "with its only process");
 }
 
 static const struct test_case cases[] = {
@@ -298,9 +250,6 @@ static const struct test_case cases[] = {
 	{ "exec_storm", exec_storm,
 	  CASE_STREAM | CASE_SPEED | CASE_PATHS | CASE_LONG | CASE_UNMAPPED },
 	{ "travels", travels, CASE_BOTH | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },
-	{ "namespaces", namespaces, CASE_BOTH | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },
-	{ "namespace_killed", namespace_killed,
-	  CASE_STREAM | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },
 };
 
 RUN_CASES(cases)

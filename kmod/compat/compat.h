@@ -116,14 +116,15 @@ static inline bool speed_compat_tapped(struct net_device *dev)
 }
 
 /* Programs of tc on a device, beside its queueing discipline. */
-static inline bool speed_compat_tc(const struct net_device *dev)
-{
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
-	return rcu_access_pointer(dev->miniq_ingress) || rcu_access_pointer(dev->miniq_egress);
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0) && defined(CONFIG_NET_EGRESS)
+#define speed_compat_tc(dev)	(rcu_access_pointer((dev)->miniq_ingress) || \
+				 rcu_access_pointer((dev)->miniq_egress))
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0) && defined(CONFIG_NET_XGRESS)
+#define speed_compat_tc(dev)	(rcu_access_pointer((dev)->tcx_ingress) || \
+				 rcu_access_pointer((dev)->tcx_egress))
 #else
-	return rcu_access_pointer(dev->tcx_ingress) || rcu_access_pointer(dev->tcx_egress);
+#define speed_compat_tc(dev)	false
 #endif
-}
 
 /* sysctl handlers get a const table since 6.11. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)

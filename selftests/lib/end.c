@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The ends of a connection and the verbs of both paths: see transport.h. */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "trace.h"
@@ -50,20 +46,24 @@ void end_close(struct end *e)
 	e->fd = -1;
 }
 
-void tp_pair_sized(const struct transport *t, struct end e[2], int bytes)
+static void sized(const int fd[2], int bytes)
 {
-	struct address a;
-	int listener = tp_socket(t, SOCK_CLOEXEC);
-	int fd[2], i;
+	int i;
 
-	/* The accepted end has its buffers from the listener. */
-	fd[0] = tp_socket(t, 0);
-	if (bytes) {
-		MUST(set_int(listener, SOL_SOCKET, SO_SNDBUF, bytes) == 0);
-		MUST(set_int(listener, SOL_SOCKET, SO_RCVBUF, bytes) == 0);
-		MUST(set_int(fd[0], SOL_SOCKET, SO_SNDBUF, bytes) == 0);
-		MUST(set_int(fd[0], SOL_SOCKET, SO_RCVBUF, bytes) == 0);
+	for (i = 0; bytes && i < 2; i++) {
+		MUST(set_int(fd[i], SOL_SOCKET, SO_SNDBUF, bytes) == 0);
+		MUST(set_int(fd[i], SOL_SOCKET, SO_RCVBUF, bytes) == 0);
 	}
+}
+
+static void connected(const struct transport *t, int fd[2], int bytes)
+{
+	int listener = tp_socket(t, SOCK_CLOEXEC);
+	struct address a;
+
+	fd[0] = tp_socket(t, 0);
+	/* The accepted end has its buffers from the listener. */
+	sized((int [2]){ listener, fd[0] }, bytes);
 	tp_address(t, &a);
 	MUST(bind_to(listener, &a) == 0);
 	MUST(listen(listener, 1) == 0);
@@ -73,10 +73,34 @@ void tp_pair_sized(const struct transport *t, struct end e[2], int bytes)
 	close(listener);
 	if (tp_is_tcp(t))
 		MUST(set_int(fd[1], IPPROTO_TCP, TCP_NODELAY, 1) == 0);
-	for (i = 0; i < 2; i++) {
-		end_init(t, &e[i], fd[i], i);
-		if (e[i].path == PATH_MAPPED)
-			MUST(speed_map(e[i].map, SPEED_MAP_BOTH) == 0);
+}
+
+/* Both roles of an end that is to be mapped; false: refused for now. */
+static bool map_roles(struct end *e)
+{
+	if (e->path != PATH_MAPPED || speed_map(e->map, SPEED_MAP_BOTH) == 0)
+		return true;
+	MUST(errno == EAGAIN);
+	return false;
+}
+
+/*
+ * A lease is refused while another operation is under way, and taken back from
+ * who does not map within a second, which a slow machine may not: once more.
+ */
+void tp_pair_sized(const struct transport *t, struct end e[2], int bytes)
+{
+	int tries = 10, fd[2], i;
+
+	while (1) {
+		connected(t, fd, bytes);
+		for (i = 0; i < 2; i++)
+			end_init(t, &e[i], fd[i], i);
+		if (map_roles(&e[0]) && map_roles(&e[1]))
+			return;
+		printf("# a fresh lease was refused\n");
+		pair_close(e);
+		MUST(--tries);
 	}
 }
 
@@ -219,54 +243,6 @@ size_t end_drain(struct end *e, size_t offset)
 	}
 	free(buf);
 	return done;
-}
-
-unsigned int poll_wait(int fd, short events, int ms)
-{
-	struct pollfd p = { .fd = fd, .events = events };
-
-	MUST(poll(&p, 1, ms) >= 0);
-	return p.revents;
-}
-
-unsigned int poll_now(int fd, short events)
-{
-	return poll_wait(fd, events, 0);
-}
-
-void *bad_pointer(void)
-{
-	void *at = mmap(NULL, 16 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	MUST(at != MAP_FAILED);
-	return at;
-}
-
-int set_nonblock(int fd, bool on)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	return fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK);
-}
-
-int set_int(int fd, int level, int name, int value)
-{
-	return setsockopt(fd, level, name, &value, sizeof(value));
-}
-
-int get_int(int fd, int level, int name)
-{
-	socklen_t len = sizeof(int);
-	int value = 0;
-
-	return getsockopt(fd, level, name, &value, &len) ? -1 : value;
-}
-
-int set_timeout(int fd, int name, int ms)
-{
-	struct timeval tv = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
-
-	return setsockopt(fd, SOL_SOCKET, name, &tv, sizeof(tv));
 }
 
 static unsigned char stream_byte(size_t at)

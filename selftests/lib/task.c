@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tasks: see task.h. */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -25,6 +26,15 @@ long now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void on_one_processor(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	MUST(sched_setaffinity(0, sizeof(one), &one) == 0);
 }
 
 static void *run(void *arg)

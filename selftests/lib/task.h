@@ -51,6 +51,9 @@ long call_recv(void *call);
 long call_send_all(void *call);
 long call_recv_all(void *call);
 
+/* For those who take turns: nobody waits for another processor to wake up. */
+void on_one_processor(void);
+
 void sleep_ms(int ms);
 long now_ms(void);
 

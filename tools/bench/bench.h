@@ -6,7 +6,8 @@
  * An experiment makes one series for each transport and hands them to
  * measure(), which finds a count of operations that takes long enough, runs
  * the trials of all series in turn (so that a disturbance hits all of them
- * alike), and leaves one value a run in each series. emit() writes a line.
+ * alike; one series after the other where instructions are counted), and leaves
+ * one value a run in each series. emit() writes a line.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -29,6 +30,8 @@ struct options {
 	unsigned int connections;	/* 0: the experiment's own */
 	bool two_cpus;
 	bool touch;		/* stream: write and read every byte */
+	bool silent;		/* connect: nothing is sent */
+	bool batch;		/* both processes in SCHED_BATCH */
 	const char *accel;	/* tcg, icount, kvm, native */
 	bool icount;		/* the clock counts instructions */
 	uint64_t target_ns;	/* a trial takes at least so long */
@@ -46,6 +49,12 @@ uint64_t now_ns(void);
 int cpus_online(void);
 /* Pins the caller: side 0 to the first processor, side 1 to the second if two are asked for. */
 void cpu_pin(int side);
+/*
+ * On one processor a stream has two gaits: the receiver runs at each message, or
+ * when the sender has filled what there is to fill. The scheduler changes from one
+ * to the other as it likes, at three times the instructions; this leaves the latter.
+ */
+void cpu_batch(void);
 void raise_file_limit(unsigned int files);
 
 /* ---- sides.c: the two processes of a trial ---- */
@@ -84,6 +93,7 @@ void emit(const char *experiment, const struct series *s, const char *metric, co
 void exp_latency(void);
 void exp_stream(void);
 void exp_connect(void);
+void exp_capacity(void);
 void exp_memory(void);
 void exp_epoll(void);
 void exp_native(void);

@@ -41,6 +41,14 @@ void cpu_pin(int side)
 		die("cannot run on processor %d", cpu);
 }
 
+void cpu_batch(void)
+{
+	const struct sched_param none = { .sched_priority = 0 };
+
+	if (sched_setscheduler(0, SCHED_BATCH, &none))
+		die("SCHED_BATCH: %m");
+}
+
 void raise_file_limit(unsigned int files)
 {
 	struct rlimit limit;

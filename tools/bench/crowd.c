@@ -54,12 +54,16 @@ void crowd_open(struct crowd *c, const struct transport *t)
 	struct door d;
 	unsigned int i;
 
-	door_open(&d, t->family(), 128);
+	door_open(&d, t, 128);
 	for (i = 0; i < c->count; i++) {
 		c->client[i] = door_connect(&d);
 		c->server[i] = door_accept(&d);
 		carry(c->client[i], c->server[i]);
 		carry(c->server[i], c->client[i]);
+		if (t->fused) {
+			fused_check(c->client[i], t->name);
+			fused_check(c->server[i], t->name);
+		}
 	}
 	door_close(&d);
 }

@@ -31,8 +31,12 @@ static void nodelay(int fd, int family)
 		die("TCP_NODELAY: %m");
 }
 
-void door_open(struct door *d, int family, int backlog)
+void door_open(struct door *d, const struct transport *t, int backlog)
 {
+	int family = t->family();
+
+	if (family == AF_INET)
+		loopback_set(t->fused);
 	d->family = family;
 	d->fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (d->fd < 0)
@@ -77,7 +81,7 @@ void socket_link(const struct transport *t, struct link *l)
 {
 	struct door d;
 
-	door_open(&d, t->family(), 8);
+	door_open(&d, t, 8);
 	l->end[0].in = door_connect(&d);
 	l->end[0].out = l->end[0].in;
 	l->end[1].in = door_accept(&d);

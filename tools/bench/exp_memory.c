@@ -155,6 +155,7 @@ static void run(struct series *used, struct series *slab, unsigned int n)
 		die("memory: fork: %m");
 	if (!pid) {
 		one_run(used->transport, used->connections, result[1]);
+		loopback_restore();
 		_exit(0);
 	}
 	close(result[1]);

@@ -19,7 +19,8 @@ static const struct {
 } experiments[] = {
 	{ "latency", exp_latency, "round trip of a message of --size bytes (64)" },
 	{ "stream", exp_stream, "messages of --size bytes (512) one way; --touch" },
-	{ "connect", exp_connect, "connect, accept, one byte each way, close" },
+	{ "connect", exp_connect, "connect, accept, one byte each way, close; --silent" },
+	{ "capacity", exp_capacity, "bytes that a sender can write while nobody reads" },
 	{ "memory", exp_memory, "memory of --connections (10000) idle connections" },
 	{ "epoll", exp_epoll, "one active among --connections (100 and 10000)" },
 	{ "native", exp_native, "the ring alone against a bare one, without the module" },
@@ -34,6 +35,7 @@ void die(const char *format, ...)
 	int error = errno;
 	va_list list;
 
+	loopback_restore();
 	fflush(stdout);
 	if (isatty(2))
 		fprintf(stderr, "\r\033[K");
@@ -73,6 +75,8 @@ static void usage(FILE *to)
 	fprintf(to, "\n"
 		"  --size BYTES          a message\n"
 		"  --touch               stream: every byte is written and read by the programs\n"
+		"  --silent              connect: no byte goes over a connection\n"
+		"  --batch               who wakes waits for the processor: SCHED_BATCH\n"
 		"  --connections N\n"
 		"  --cpus one|two        where the two processes run (one)\n"
 		"  --runs N              runs, of which median, min and max are told (5)\n"
@@ -123,6 +127,8 @@ static void parse(int argc, char **argv)
 		{ "transports", required_argument, NULL, 't' },
 		{ "size", required_argument, NULL, 's' },
 		{ "touch", no_argument, NULL, 'w' },
+		{ "silent", no_argument, NULL, 'q' },
+		{ "batch", no_argument, NULL, 'b' },
 		{ "connections", required_argument, NULL, 'n' },
 		{ "cpus", required_argument, NULL, 'c' },
 		{ "runs", required_argument, NULL, 'r' },
@@ -147,6 +153,12 @@ static void parse(int argc, char **argv)
 			break;
 		case 'w':
 			opt.touch = true;
+			break;
+		case 'q':
+			opt.silent = true;
+			break;
+		case 'b':
+			opt.batch = true;
 			break;
 		case 'n':
 			opt.connections = (unsigned int)number("connections", optarg, 1u << 20);
@@ -206,6 +218,7 @@ int main(int argc, char **argv)
 		opt.experiment = argv[1];
 		parse(argc - 1, argv + 1);
 		experiments[i].run();
+		loopback_restore();
 		return 0;
 	}
 	die("no experiment is called '%s'", argv[1]);

@@ -31,22 +31,47 @@ static void calibrate(struct series *s)
 	s->n = n;
 }
 
-void measure(struct series *all, unsigned int count)
+static void measure_run(struct series *s, unsigned int run)
+{
+	progress("%s %s: run %u of %u", opt.experiment, s->transport->name, run + 1, opt.runs);
+	s->value[run] = (double)s->trial(s, s->n) / (double)s->n;
+}
+
+static void measure_start(struct series *s)
+{
+	progress("%s %s: how many?", opt.experiment, s->transport->name);
+	calibrate(s);
+}
+
+/* Counts of instructions know no neighbours, but what another transport left to be done. */
+static void measure_apart(struct series *all, unsigned int count)
 {
 	unsigned int run, i;
 
 	for (i = 0; i < count; i++) {
-		progress("%s %s: how many?", opt.experiment, all[i].transport->name);
-		calibrate(&all[i]);
+		measure_start(&all[i]);
+		for (run = 0; run < opt.runs; run++)
+			measure_run(&all[i], run);
 	}
-	for (run = 0; run < opt.runs; run++)
-		for (i = 0; i < count; i++) {
-			struct series *s = &all[i];
+}
 
-			progress("%s %s: run %u of %u", opt.experiment, s->transport->name,
-				 run + 1, opt.runs);
-			s->value[run] = (double)s->trial(s, s->n) / (double)s->n;
-		}
+static void measure_in_turn(struct series *all, unsigned int count)
+{
+	unsigned int run, i;
+
+	for (i = 0; i < count; i++)
+		measure_start(&all[i]);
+	for (run = 0; run < opt.runs; run++)
+		for (i = 0; i < count; i++)
+			measure_run(&all[i], run);
+}
+
+void measure(struct series *all, unsigned int count)
+{
+	if (opt.icount)
+		measure_apart(all, count);
+	else
+		measure_in_turn(all, count);
 	progress("%s", "");
 }
 

@@ -5,15 +5,17 @@ from collections import namedtuple
 Result = namedtuple("Result", "good lines")
 
 NAMES = {
-    "unix": "AF_UNIX", "tcp": "TCP", "speed": "AF_SPEED by system call",
+    "unix": "AF_UNIX", "tcp": "TCP", "tcp-fused": "fused TCP",
+    "tcp-fused-poll": "fused TCP, polling", "speed": "AF_SPEED by system call",
     "speed-mapped": "mapped", "speed-mapped-sleep": "mapped, sleeping",
     "speed-zc": "zero copy", "speed-call": "call and reply",
     "ring": "the ring", "bare": "the bare ring",
 }
 
 
-class Point(namedtuple("Point", "args transport experiment metric connections")):
-    """One figure: the arguments of speedbench that give it, and how to find it."""
+class Point(namedtuple("Point", "args transport experiment metric connections module",
+                       defaults=(None, True))):
+    """One figure: the arguments of speedbench or apps that give it, and how to find it."""
 
     def find(self, records):
         """The record, or None."""
@@ -21,30 +23,47 @@ class Point(namedtuple("Point", "args transport experiment metric connections"))
             if (record["experiment"] == self.experiment
                     and record["transport"] == self.transport
                     and record["metric"] == self.metric
-                    and record.get("connections") == self.connections):
+                    and self.size() in (None, record["size"])
+                    and record.get("connections") == self.connections
+                    and record.get("module", True) == self.module):
                 return record
         return None
+
+    def size(self):
+        """The size that is asked for, or None."""
+        args = list(self.args)
+        return int(args[args.index("--size") + 1]) if "--size" in args else None
 
     def name(self):
         """What a reader calls it."""
         name = NAMES[self.transport]
+        if not self.module:
+            name += " without the module"
         return "%s, %d" % (name, self.connections) if self.connections else name
 
 
-class Bound(namedtuple("Bound", "left relation factor right higher_is_faster")):
-    """left <= factor x right, or left >= factor x right."""
+class Bound(namedtuple("Bound", "left relation factor right higher_is_faster extra load",
+                       defaults=(False, 0, ""))):
+    """left <= factor x right + extra, or left >= factor x right; of a load that has a name."""
+
+    def text(self):
+        """The bound as it is written down."""
+        text = "%s %s %.4g x %s" % (self.left.name(), self.relation, self.factor,
+                                    self.right.name())
+        text = self.load + text
+        return text + " + %d" % self.extra if self.extra else text
 
     def judge(self, records):
         """Whether it is met, and a line that says so."""
         left, right = self.left.find(records), self.right.find(records)
-        text = "%s %s %.2f x %s" % (self.left.name(), self.relation, self.factor,
-                                    self.right.name())
+        text = self.text()
         if not left or not right or not left["median"] or not right["median"]:
             return False, "%-52s not measured" % text
         ratio = left["median"] / right["median"]
+        factor = self.factor + self.extra / right["median"]
         if not self.higher_is_faster and self.relation == ">=":
             ratio = 1 / ratio  # so many times faster: less time
-        good = ratio <= self.factor if self.relation == "<=" else ratio >= self.factor
+        good = ratio <= factor if self.relation == "<=" else ratio >= factor
         return good, "%-52s %8.3f  %s\n%10s%s against %s" % (
             text, ratio, "met" if good else "FALLS SHORT", "", side(left), side(right))
 
@@ -61,7 +80,7 @@ class Row:
     def __init__(self, number, what, place, bounds, repeat=False):
         self.number = number
         self.what = what
-        self.place = place  # host, icount, or time: see figures
+        self.place = place  # host, icount, twice, time or programs: see figures
         self.bounds = bounds
         self.repeat = repeat  # measured again when it falls short
 
@@ -76,11 +95,11 @@ class Row:
         return Result(all(good for good, _ in judged), [line for _, line in judged])
 
 
-def bounds(args, experiment, metric, *wanted, higher=False, connections=None):
+def bounds(args, experiment, metric, *wanted, higher=False, connections=None, extra=0):
     """Bounds whose figures all come from one experiment."""
     def point(transport):
         return Point(tuple(args.split()), transport, experiment, metric, connections)
-    return [Bound(point(left), relation, factor, point(right), higher)
+    return [Bound(point(left), relation, factor, point(right), higher, extra)
             for left, relation, factor, right in wanted]
 
 
@@ -97,6 +116,28 @@ def epoll_bound():
     def point(connections):
         return Point(("epoll",), "speed", "epoll", "wait_and_read", connections)
     return [Bound(point(10000), "<=", 1.15, point(100), False)]
+
+
+def fused(args, experiment, metric, relation, factor, load="", **how):
+    """One bound: fused TCP against plain TCP."""
+    found = bounds(args, experiment, metric, ("tcp-fused", relation, factor, "tcp"), **how)
+    return [bound._replace(load=load and load + ": ") for bound in found]
+
+
+def streams(*factors):
+    """Row 14: a message's instructions, and so those of a byte, at each size.
+
+    Long runs: TCP takes some thousand messages to come to the gait that it keeps.
+    """
+    return [bound for size, factor, target in factors
+            for bound in fused("stream --batch --size %d --cpus one --target %d" % (size, target),
+                               "stream", "message", "<=", factor, load="%d B" % size)]
+
+
+def unloaded(args, experiment, metric, factor):
+    """Plain TCP with the module loaded, but switched off, against TCP without it."""
+    point = Point(tuple(args.split()), "tcp", experiment, metric)
+    return Bound(point, "<=", factor, point._replace(module=False), load=experiment + ": ")
 
 
 ROWS = [
@@ -132,4 +173,42 @@ ROWS = [
     Row(11, "natively, the ring alone, 512-byte stream, throughput", "host",
         bounds("native --runs 15 --target 100", "stream", "throughput",
                ("ring", ">=", 0.7, "bare"), higher=True)),
+    Row(12, "64-byte blocking round trip over fused TCP, one processor, guest instructions",
+        "icount",
+        bounds(ONE, "latency", "round_trip",
+               ("tcp-fused", "<=", 0.33, "tcp"), ("tcp-fused", "<=", 0.55, "unix"))),
+    Row(13, "the same with SO_BUSY_POLL at both ends, two processors, times faster", "time",
+        bounds(TWO, "latency", "round_trip", ("tcp-fused-poll", ">=", 10, "tcp")), repeat=True),
+    Row(14, "stream of 64 B, 512 B, 4 KiB and 64 KiB writes, guest instructions a byte", "icount",
+        streams((64, 0.28, 300), (512, 0.50, 300), (4096, 0.50, 600), (65536, 0.66, 200))),
+    Row(15, "stream of 1 MiB writes, two processors, throughput", "time",
+        fused("stream --size 1048576 --cpus two --runs 9", "stream", "throughput", ">=", 1.3,
+              higher=True), repeat=True),
+    Row(16, "connect, one request, one reply, close, guest instructions", "icount",
+        fused("connect --runs 11", "connect", "connection", "<=", 0.75)),
+    Row(17, "connect and close with no data, guest instructions", "icount",
+        fused("connect --silent --runs 15 --target 100", "connect-silent", "connection",
+              "<=", 1.04)),
+    Row(18, "module loaded, sysctl off: round trip; connect and close; guest instructions", "twice",
+        [unloaded("latency --size 64 --cpus one --runs 15 --target 100",
+                  "latency", "round_trip", 1.005),
+         unloaded("connect --silent --runs 15 --target 100",
+                  "connect-silent", "connection", 1.005)]),
+    Row(19, "bytes that a sender can write with no reader, default settings", "icount",
+        fused("capacity --runs 3", "capacity", "unread", ">=", 1, higher=True)),
+    Row(20, "redis-benchmark GET, -c 1, -c 50, -c 50 -P 16, two processors, requests a second",
+        "programs",
+        fused("redis", "redis", "get_c1_p1", ">=", 1.7, load="-c 1", higher=True)
+        + fused("redis", "redis", "get_c50_p1", ">=", 1.9, load="-c 50", higher=True)
+        + fused("redis", "redis", "get_c50_p16", ">=", 1.4, load="-c 50 -P 16", higher=True),
+        repeat=True),
+    Row(21, "nginx and wrk, keep-alive, a file of 1 KiB; pgbench -S -c 1; two processors",
+        "programs",
+        fused("nginx", "nginx", "keepalive_1k", ">=", 1.5, load="nginx", higher=True)
+        + fused("pgbench", "pgbench", "select_c1", ">=", 1.5, load="pgbench", higher=True),
+        repeat=True),
+    Row(22, "memory of an idle fused connection that has carried data, both ends, 10,000 open",
+        "time",
+        fused("memory --runs 3", "memory", "idle_connection", "<=", 1, connections=10000,
+              extra=1024)),
 ]

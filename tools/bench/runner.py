@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs speedbench here or in a guest and reads what it prints."""
+"""Runs speedbench and apps here or in a guest and reads what they print."""
 import json
 import os
 import shlex
@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 
+from programs import PROGRAMS
+
 HERE = os.path.dirname(os.path.realpath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
 OUT = os.path.join(TREE, "build", "bench")
 FIRST = -15
 PROGRAM = os.path.join(OUT, "speedbench")
+APPS = os.path.join(HERE, "apps")
 
 
 class Failed(Exception):
@@ -78,7 +81,8 @@ def run(command):
 
 def script(experiments):
     """A line for the shell: all experiments, whether or not one of them fails."""
-    lines = [shlex.join([PROGRAM] + args) + " || bad=1" for args in experiments]
+    lines = [shlex.join([APPS if args[0] in PROGRAMS else PROGRAM] + args) + " || bad=1"
+             for args in experiments]
     return "bad=0; " + "; ".join(lines) + "; exit $bad"
 
 
@@ -87,11 +91,14 @@ def on_host(experiments):
     return run(["env", "SPEED_ACCEL=native", "sh", "-c", script(experiments)])
 
 
-def in_guest(experiments, kernel="6.12", icount=False, timeout=1200):
+def in_guest(experiments, kernel="6.12", icount=False, module=True, programs=False,
+             timeout=2400):
     """Runs experiments in one boot."""
     command = [os.path.join(TREE, "tools", "vm", "run"), "--kernel", kernel,
                "--timeout", str(timeout)]
     command += ["--icount"] if icount else ["--cpus", "2"]
+    command += [] if module else ["--no-module"]
+    command += ["--programs"] if programs else []
     line = script(experiments)
     if icount:
         line = "export SPEED_ACCEL=icount; " + line

@@ -35,6 +35,8 @@ static void end_close(struct end *e)
 static void end_enter(struct end *e, int side)
 {
 	cpu_pin(side);
+	if (opt.batch)
+		cpu_batch();
 	side_limit();
 	e->buffer = aligned_alloc(4096, BUFFER_MAX);
 	if (!e->buffer)

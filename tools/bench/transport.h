@@ -35,6 +35,7 @@ struct end {
 	int side;
 	struct speed *speed;
 	struct bare_end bare;
+	uint64_t bytes[2];	/* by sockets: sent, received */
 	unsigned char *buffer;	/* BUFFER_MAX bytes, private */
 };
 
@@ -48,6 +49,7 @@ struct transport {
 	const char *name;
 	unsigned int able;
 	int (*family)(void);	/* of its sockets; NULL: none */
+	bool fused;		/* made while net.speed.loopback is 1, and checked */
 	void (*open)(const struct transport *t, struct link *l);
 	void (*enter)(struct end *e);
 	void (*leave)(struct end *e);
@@ -74,12 +76,31 @@ struct door {
 	socklen_t len;
 };
 
-void door_open(struct door *d, int family, int backlog);
+/* For TCP sets net.speed.loopback as t wants it, for all connections through d. */
+void door_open(struct door *d, const struct transport *t, int backlog);
 int door_connect(const struct door *d);
 int door_accept(const struct door *d);
 void door_close(struct door *d);
 /* A connected pair of sockets by way of a door of its own. */
 void socket_link(const struct transport *t, struct link *l);
+
+/* ---- loopback.c: the switch of fused TCP, and whether it did ---- */
+void loopback_set(bool on);
+/* As it was before the first loopback_set(); async-signal-safe. */
+void loopback_restore(void);
+/* Dies unless what this TCP socket sends (and receives) goes by a ring. */
+void fused_check(int fd, const char *name);
+void fused_check_sender(int fd, const char *name);
+/* Dies unless nearly all that an end has sent and received went by its rings. */
+void fused_check_share(const struct end *e);
+/* A counter of /proc/net/speed_stat; 0 without the module. */
+uint64_t fused_count(const char *counter);
+
+/* ---- transport_fd.c ---- */
+int family_inet(void);
+void socket_put(struct end *e, const void *from, size_t len);
+size_t socket_get_some(struct end *e, void *to, size_t len);
+void socket_get(struct end *e, void *to, size_t len);
 
 /* ---- touch.c: programs that write and read every byte ---- */
 void fill(void *to, size_t len, uint64_t seed);
@@ -89,6 +110,7 @@ uint64_t sum(const void *from, size_t len);
 int speed_family_or_die(void);
 
 extern const struct transport transport_pipe, transport_unix, transport_tcp, transport_speed;
+extern const struct transport transport_fused, transport_fused_poll;
 extern const struct transport transport_mapped, transport_mapped_sleep;
 extern const struct transport transport_zc, transport_call;
 extern const struct transport transport_ring, transport_bare;

@@ -7,8 +7,9 @@
 #include "bench.h"
 #include "transport.h"
 
-static void socket_put(struct end *e, const void *from, size_t len)
+void socket_put(struct end *e, const void *from, size_t len)
 {
+	e->bytes[0] += len;
 	while (len) {
 		ssize_t n = send(e->out, from, len, MSG_NOSIGNAL);
 
@@ -19,7 +20,7 @@ static void socket_put(struct end *e, const void *from, size_t len)
 	}
 }
 
-static size_t socket_get_some(struct end *e, void *to, size_t len)
+size_t socket_get_some(struct end *e, void *to, size_t len)
 {
 	ssize_t n = recv(e->in, to, len, 0);
 
@@ -27,10 +28,11 @@ static size_t socket_get_some(struct end *e, void *to, size_t len)
 		die("%s: recv: %m", e->transport->name);
 	if (!n)
 		die("%s: the peer has closed", e->transport->name);
+	e->bytes[1] += (size_t)n;
 	return (size_t)n;
 }
 
-static void socket_get(struct end *e, void *to, size_t len)
+void socket_get(struct end *e, void *to, size_t len)
 {
 	while (len) {
 		size_t n = socket_get_some(e, to, len);
@@ -91,7 +93,7 @@ static int family_unix(void)
 	return AF_UNIX;
 }
 
-static int family_inet(void)
+int family_inet(void)
 {
 	return AF_INET;
 }

@@ -6,6 +6,8 @@ const struct transport *const transports[] = {
 	&transport_pipe,
 	&transport_unix,
 	&transport_tcp,
+	&transport_fused,
+	&transport_fused_poll,
 	&transport_speed,
 	&transport_mapped,
 	&transport_mapped_sleep,

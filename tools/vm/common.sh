@@ -10,6 +10,7 @@
 #   $SPEED_CACHE/<kernel>/initrd    modules and program that mount the image
 #   $SPEED_CACHE/<kernel>/release   what uname -r says in it
 #   $SPEED_CACHE/<kernel>/stamp     what it was made from
+#   $SPEED_CACHE/programs/          root, image and stamp: a disk of further programs
 #   $SPEED_CACHE/build/<tree>/      modules, one folder a kernel
 
 vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -37,6 +38,19 @@ check_kernel()
 	case " $kernels " in
 	*" $1 "*) ;;
 	*) die "unknown kernel '$1', one of: $kernels" ;;
+	esac
+}
+
+# check_root NAME: a kernel, or the programs, of which there is no kernel.
+check_root() { [ "$1" = programs ] || check_kernel "$1"; }
+
+# What a root holds: files in this folder.
+lists_of()
+{
+	case $1 in
+	programs) echo packages-guest packages-soak ;;
+	6.12) echo packages packages-guest packages-go ;;
+	*) echo packages packages-guest ;;
 	esac
 }
 

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The first socket(AF_SPEED) loads the module where the administrator has said
+ * so, in the file that comes with it, and nowhere else.
+ *
+ * For that the module is installed, so this is for a guest, which is thrown
+ * away. The file is kmod/modprobe.conf of the tree: SPEED_TREE, or the
+ * one that this was compiled in.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "module.h"
+#include "stress.h"
+
+#define GUESTS_MODULE	"/run/speed/speed.ko"
+#define CONF		"/etc/modprobe.d/speed.conf"
+#define OTHER_NUMBER	22	/* AF_SNA: reserved, and never implemented */
+
+static char folder[256];
+
+static char *conf_text(void)
+{
+	static char text[4096];
+	const char *env = getenv("SPEED_TREE");
+	char path[512] = __FILE__;
+
+	if (env && *env)
+		snprintf(path, sizeof(path), "%s/kmod/modprobe.conf", env);
+	else
+		strcpy(strrchr(path, '/'), "/../kmod/modprobe.conf");
+	if (file_read(path, text, sizeof(text) - 1))
+		trace_skip("needs %s: SPEED_TREE", path);
+	strcat(text, "\n");
+	return text;
+}
+
+static int create(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return -1;
+	close(fd);
+	return file_write(path, text);
+}
+
+static int run(const char *command)
+{
+	int status = system(command);
+
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/*
+ * Over the kernel's modules, a folder with this one alone: nothing is changed on
+ * the disk, and depmod has little to read.
+ */
+static void install(void)
+{
+	char command[512];
+	struct utsname u;
+
+	MUST(uname(&u) == 0);
+	snprintf(folder, sizeof(folder), "/lib/modules/%s", u.release);
+	mkdir("/lib/modules", 0755);
+	mkdir(folder, 0755);
+	MUST(mount("speed", folder, "tmpfs", 0, NULL) == 0);
+	snprintf(command, sizeof(command),
+		 "cd %s && mkdir updates && cp " GUESTS_MODULE " updates/ && "
+		 "touch modules.order modules.builtin modules.builtin.modinfo && depmod", folder);
+	MUST(run(command) == 0);
+}
+
+static void uninstall(void)
+{
+	unlink(CONF);
+	MUST(umount(folder) == 0);
+}
+
+static void begin(void)
+{
+	if (access(GUESTS_MODULE, R_OK))
+		trace_skip("needs a guest, whose modules may be changed: " GUESTS_MODULE);
+	if (run("command -v modprobe depmod >/dev/null"))
+		trace_skip("needs modprobe and depmod");
+	conf_text();
+	module_need();
+	WANT_ERR(access(CONF, F_OK), ENOENT, "no " CONF " at first");
+	install();
+	WANT_OK(module_unload_soon(), "unload");
+}
+
+/* And leaves things as they were, but for what failed. */
+static void end(void)
+{
+	uninstall();
+	if (!module_loaded())
+		WANT_OK(module_load(""), "load it as it was");
+}
+
+/* In a process that may do nothing else: whoever may call socket(). */
+static int asks(void *family)
+{
+	int fd;
+
+	if (setgid(12345) || setuid(12345))
+		return 1;
+	fd = socket(*(int *)family, SOCK_STREAM, 0);
+	return fd >= 0 ? 0 : errno;
+}
+
+static void want_asked(int family, int err, const char *when)
+{
+	WANT(process_join(process_start(asks, &family)), err, 0, "errno of socket(%d), %s", family,
+	     when);
+	WANT_TRUE(module_loaded() == !err, "%s: %s", when, err ? "not loaded" : "loaded");
+}
+
+static void off(const struct transport *t)
+{
+	begin();
+	want_asked(t->family, EAFNOSUPPORT, "installed");
+	MUST(create(CONF, conf_text()) == 0);
+	want_asked(t->family, EAFNOSUPPORT, "with its file as it comes");
+	/* That was no accident of the installation. */
+	WANT(run("modprobe speed"), 0, 0, "modprobe speed");
+	want_asked(t->family, 0, "loaded by name");
+	end();
+}
+
+/* As an administrator does: the comment sign before the line goes. */
+static void enable(char *text, const char *line)
+{
+	char *at = strstr(text, line);
+
+	MUST(at && at > text && at[-1] == '#');
+	memmove(at - 1, at, strlen(at) + 1);
+}
+
+static void on(const struct transport *t)
+{
+	char *text;
+
+	begin();
+	text = conf_text();
+	enable(text, "alias net-pf-18 speed");
+	MUST(create(CONF, text) == 0);
+	want_asked(t->family, 0, "enabled");
+	WANT_OK(module_unload_soon(), "unload");
+	want_asked(t->family, 0, "enabled, a second time");
+	end();
+}
+
+static void replace(char *text, const char *from, int number)
+{
+	char *at = strstr(text, from), digits[16];
+
+	MUST(at);
+	snprintf(digits, sizeof(digits), "%d", number);
+	memcpy(strstr(at, "18"), digits, 2);
+}
+
+/* The two lines of the file that name the number, both enabled. */
+static void another_number(const struct transport *t)
+{
+	char text16[16] = "", *text;
+
+	begin();
+	text = conf_text();
+	enable(text, "options speed family=18");
+	enable(text, "alias net-pf-18 speed");
+	replace(text, "family=18", OTHER_NUMBER);
+	replace(text, "alias net-pf-18", OTHER_NUMBER);
+	MUST(create(CONF, text) == 0);
+	want_asked(t->family, EAFNOSUPPORT, "the usual number");
+	want_asked(OTHER_NUMBER, 0, "the other one");
+	WANT_OK(sysctl_get("family", text16, sizeof(text16)), "net.speed.family");
+	WANT(atoi(text16), OTHER_NUMBER, 0, "it is that");
+	WANT_OK(module_unload_soon(), "unload");
+	end();
+}
+
+static const struct test_case cases[] = {
+	{ "off", off, CASE_STREAM | CASE_SPEED },
+	{ "on", on, CASE_STREAM | CASE_SPEED },
+	{ "another_number", another_number, CASE_STREAM | CASE_SPEED },
+};
+
+RUN_CASES(cases)

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/* BPF programs of two instructions: see bpf.h. */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf.h"
+
+static int bpf(int cmd, union bpf_attr *attr)
+{
+	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+}
+
+int bpf_load(enum bpf_prog_type type, int value)
+{
+	const struct bpf_insn code[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = value },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_type = type;
+	attr.insns = (uintptr_t)code;
+	attr.insn_cnt = sizeof(code) / sizeof(code[0]);
+	attr.license = (uintptr_t)"GPL";
+	return bpf(BPF_PROG_LOAD, &attr);
+}
+
+int bpf_attach_group(int prog, int group, enum bpf_attach_type at)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.target_fd = group;
+	attr.attach_bpf_fd = prog;
+	attr.attach_type = at;
+	return bpf(BPF_PROG_ATTACH, &attr);
+}
+
+int bpf_link_device(int prog, int ifindex, enum bpf_attach_type at, int flags)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.link_create.prog_fd = prog;
+	attr.link_create.target_ifindex = ifindex;
+	attr.link_create.attach_type = at;
+	attr.link_create.flags = flags;
+	return bpf(BPF_LINK_CREATE, &attr);
+}

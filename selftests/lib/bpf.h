@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* BPF programs of two instructions, which need no compiler: "return value". */
+#ifndef SPEED_SELFTESTS_BPF_H
+#define SPEED_SELFTESTS_BPF_H
+
+#include <linux/bpf.h>
+
+/* A descriptor, or -1 and errno. */
+int bpf_load(enum bpf_prog_type type, int value);
+/* To a control group's directory. */
+int bpf_attach_group(int prog, int group, enum bpf_attach_type at);
+/* To a device; it goes with the descriptor that is returned. */
+int bpf_link_device(int prog, int ifindex, enum bpf_attach_type at, int flags);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Programs by name, run first: each was once found to differ and shrunk, or holds what
+ * chance finds too seldom. Paste what the tester prints.
+ */
+#include "diff_test.h"
+
+const struct diff_named diff_named[] = {
+	{ "echo",
+	  "net v4; b listen; a socket; a connect; b accept; a send 100; b recv 100; b send 50; "
+	  "a recv 100; a close; b recv 10; b send 1; b send 1" },
+	{ "sent before accept, closed before read",
+	  "net v4; b listen; a socket; a connect; a send 100; a shutdown wr; b accept; "
+	  "b poll in out rdhup; b recv 60; b recv 60; b recv 60; b close; a recv 1" },
+	{ "four times the ring",
+	  "net v4; b listen; a socket; a connect; b accept; a send 1000000; x off; b recv 5000; "
+	  "x on; b drain 300000; x tap; b drain 0; a join; x untap; a send 10; b recv 20" },
+	{ "reset by unread bytes",
+	  "net v6; b listen; a socket; a connect; b accept; a send 100; b send 100; b close; "
+	  "a poll in out; a recv 50; a recv 100; a send 10; a recv 10; a get error" },
+	{ "waiting reader, interrupted and filled",
+	  "net v4; b listen; a socket; a connect; b accept; b2 recv 100 waitall; a send 60; "
+	  "b2 signal restart; b signal; a send 30; a send 10; b2 recv 10; b2 signal; a send 1" },
+	{ "a read across the switch to the ring",
+	  "net v4; b listen; a socket; a connect; a send 10; b accept; b recv 1; a send 1; "
+	  "b recv 100" },
+	{ "ADDRFORM without a connection",
+	  "net v4; a socket; a connect; a set addrform 2" },
+	{ "zerocopy receive behind a close",
+	  "net v4; b listen; a socket; a connect; b accept; a send 1; a close; b zcrecv 1" },
+	{ "no SIGIO for one who waits",
+	  "net v4; b listen; a socket; a connect; b accept; b set async 1; b recv 1; a send 1" },
+	{ "no SIGIO below the low-water mark",
+	  "net v4; b listen; a socket; a connect; b accept; b set lowat 49; b set async 1; "
+	  "a send 1" },
+	{ "no wake-up below the low-water mark",
+	  "net v4; b listen; a socket; a connect; b accept; b set lowat 13; b recv 1; a send 1" },
+	{ "no bytes, in time",
+	  "net v4; b listen; a socket; a connect; a set rcvtimeo 12; a recv 0" },
+	{ "back to TCP, taken by a zerocopy receive",
+	  "net v4; b listen; a socket; a connect; b accept; b send 1; a fuse 0; b send 1; "
+	  "a zcrecv 1" },
+	{ "a byte behind an urgent one",
+	  "net v4; b listen; a socket; a connect; a send 1 oob; b accept; a send 1; b inq; "
+	  "b recv 1 dontwait; b recv 1 oob; b recv 1 dontwait" },
+	{ "the mark stays",
+	  "net v4; b listen; a socket; a connect; b accept; a send 1; b recv 1; a send 10 oob; "
+	  "a send 5; b inq; b recv 100; b inq; b atmark; b recv 100 dontwait" },
+	{ "a peek over an urgent byte",
+	  "net v4; b listen; a socket; a connect; b accept; b send 1 oob; b send 1; a recv 10 peek" },
+	{ "reset while the ring is full",
+	  "net v4; b listen; a socket; a connect; b accept; b send 300000; a close; b recv 1; "
+	  "b get error" },
+	{ "disconnected under one who waits",
+	  "net v4; b listen; a socket; a connect; a2 recv 1; a disconnect" },
+};
+
+const int diff_named_n = sizeof(diff_named) / sizeof(diff_named[0]);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting until what was sent has arrived, so that the next result does not depend on
+ * time: Nagle's rule and delayed acknowledgments hold bytes back for 40 ms, a cork for
+ * 200 ms. The coordinator asks a borrowed descriptor. It waits only before a step whose
+ * result depends on it, so bytes that are held back stay so where a program goes on.
+ */
+#define _GNU_SOURCE
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "diff_pool.h"
+#include "diff_run.h"
+
+#define ARRIVE_MS	1000
+#define END_MS		500
+#define ACKED_MS	500
+
+bool diff_until(struct diff_run *r, int end, bool (*there)(int fd, long want), long want, long ms)
+{
+	long until = diff_now_us() + ms * 1000, nap = 20;
+	int fd = diff_borrow(end);
+	bool ok = true;
+
+	if (fd < 0)
+		return false;
+	while (!there(fd, want)) {
+		ok = diff_now_us() < until;
+		if (!ok)
+			break;
+		diff_nap(nap);
+		if (nap < 1000)
+			nap *= 2;
+	}
+	close(fd);
+	r->log->late += !ok;
+	return true;
+}
+
+static bool has_bytes(int fd, long want)
+{
+	int n = -1;
+
+	return ioctl(fd, FIONREAD, &n) || n == want;
+}
+
+static bool has_some(int fd, long want)
+{
+	int n = -1;
+
+	(void)want;
+	return ioctl(fd, FIONREAD, &n) || n > 0;
+}
+
+static bool has_event(int fd, long want)
+{
+	struct pollfd p = { .fd = fd, .events = want };
+
+	return poll(&p, 1, 0) != 0;
+}
+
+static bool has_left(int fd, long want)
+{
+	int n = -1;
+
+	(void)want;
+	return ioctl(fd, SIOCOUTQNSD, &n) || !n;
+}
+
+/* Poll cannot tell: it says so after a shutdown, too. */
+bool diff_is_closed(int fd)
+{
+	struct tcp_info info = { .tcpi_state = TCP_CLOSE };
+	socklen_t len = sizeof(info);
+
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) || info.tcpi_state == TCP_CLOSE;
+}
+
+static bool is_acked(int fd, long want)
+{
+	int n = -1;
+
+	(void)want;
+	return ioctl(fd, SIOCOUTQ, &n) || !n || diff_is_closed(fd);
+}
+
+/* One that waits for bytes there takes them away: they have left here, and that is all. */
+static bool reader_waits(struct diff_run *r, int end)
+{
+	int i;
+
+	for (i = end * 4; i < end * 4 + 4; i++) {
+		if (r->m.busy[i].is && diff_is(&r->m.busy[i].step, DC_READ))
+			return true;
+	}
+	return false;
+}
+
+static bool settle_bytes(struct diff_run *r, int dir)
+{
+	struct diff_dir *d = &r->m.dir[dir];
+
+	if (d->urgent || reader_waits(r, !dir))
+		return r->m.side[dir].gone || diff_until(r, dir, has_left, 0, ACKED_MS);
+	if (d->loose || d->cut)
+		return !d->least || diff_until(r, !dir, has_some, 0, ARRIVE_MS);
+	return diff_until(r, !dir, has_bytes, diff_unread(d), ARRIVE_MS);
+}
+
+void diff_settle_dir(struct diff_run *r, int dir)
+{
+	struct diff_dir *d = &r->m.dir[dir];
+
+	if (!d->dirty || r->m.side[!dir].gone)
+		return;
+	if (!settle_bytes(r, dir) && !d->ended)
+		return;
+	if (d->ended && !reader_waits(r, !dir) && !(d->loose && d->most) &&
+	    !diff_until(r, !dir, has_event, POLLRDHUP, END_MS))
+		return;
+	d->dirty = false;
+}
+
+/*
+ * Small buffers are full until acknowledgments come, completions need them, too, and
+ * that of a FIN wakes up who waits.
+ */
+static void settle_outward(struct diff_run *r, int end)
+{
+	struct diff_side *e = &r->m.side[end];
+
+	if (e->gone || r->m.dir[end].loose)
+		return;
+	if (e->zerocopy || (e->sndbuf && r->m.dir[end].sent) || (e->shut & DW_WR))
+		diff_until(r, end, is_acked, 0, ACKED_MS);
+	if (e->zerocopy)
+		diff_until(r, end, has_event, 0, ACKED_MS);
+}
+
+static void settle_reset(struct diff_run *r, int end)
+{
+	if (r->m.side[end].hit)
+		diff_until(r, end, has_event, 0, END_MS);
+	r->m.side[end].hit = false;
+}
+
+/* An abortive end throws away what has not arrived. */
+static bool throws_away(struct diff_run *r, const struct diff_step *s)
+{
+	return diff_is(s, DC_ABORT) && s->code != DO_SHUTDOWN &&
+	       (s->code == DO_DISCONNECT || r->m.side[diff_end(s->actor)].linger0 ||
+		diff_in(&r->m, s)->most);
+}
+
+void diff_settle(struct diff_run *r, const struct diff_step *s)
+{
+	int end = diff_end(s->actor);
+
+	if (diff_is(s, DC_LOOK))
+		diff_settle_dir(r, !end);
+	if (diff_is(s, DC_LOOK | DC_SEND))
+		settle_reset(r, end);
+	if (diff_is(s, DC_OUTWARD) || (diff_is(s, DC_SEND) && diff_takes_chance(&r->m, s)))
+		settle_outward(r, end);
+	if (throws_away(r, s))
+		diff_settle_dir(r, end);
+}

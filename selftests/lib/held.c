@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the module holds: see held.h. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "held.h"
+#include "procfile.h"
+#include "task.h"
+#include "trace.h"
+
+#define SLABS		"/sys/kernel/slab/"
+#define SETTLE_MS	15000	/* the last references go a moment later */
+
+bool held_can_count(void)
+{
+	return !geteuid() && !access(SLABS "speed_pair/objects", R_OK);
+}
+
+/* A slab that a processor keeps at hand counts as full: shrinking takes it away. */
+static long slab_objects(const char *cache)
+{
+	char path[128], text[256];
+
+	snprintf(path, sizeof(path), SLABS "%s/shrink", cache);
+	MUST(file_write(path, "1") == 0);
+	snprintf(path, sizeof(path), SLABS "%s/objects", cache);
+	MUST(file_read(path, text, sizeof(text)) == 0);
+	return strtol(text, NULL, 10);
+}
+
+/* Each buffer is mapped twice in a row, and a page that guards it follows. */
+static long data_mapped(void)
+{
+	FILE *f = fopen("/proc/vmallocinfo", "r");
+	long page = sysconf(_SC_PAGESIZE), bytes, all = 0;
+	char line[512];
+
+	MUST(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (strstr(line, "[speed]") && strstr(line, " vmap") &&
+		    sscanf(line, "%*s %ld", &bytes) == 1)
+			all += (bytes - page) / 2;
+	}
+	fclose(f);
+	return all;
+}
+
+static long pool_bytes(void)
+{
+	char text[4096], *at;
+
+	MUST(file_read("/proc/net/speed_stat", text, sizeof(text)) == 0);
+	at = strstr(text, "pool_bytes ");
+	MUST(at);
+	return strtol(at + strlen("pool_bytes "), NULL, 10);
+}
+
+static void count_once(struct held *h)
+{
+	h->pairs = slab_objects("speed_pair");
+	h->socks = slab_objects("SPEED");
+	h->data = data_mapped() - pool_bytes();
+}
+
+/*
+ * The list of mappings is told in pieces, and what goes in between shifts the
+ * rest: one that was passed over is not passed over twice.
+ */
+void held_count(struct held *h)
+{
+	long until = now_ms() + SETTLE_MS;
+	struct held last;
+
+	count_once(h);
+	do {
+		last = *h;
+		count_once(h);
+	} while (memcmp(&last, h, sizeof(last)) && now_ms() < until);
+}
+
+void held_begin(struct held *h)
+{
+	h->pairs = -1;
+	if (held_can_count())
+		held_count(h);
+	else
+		printf("# memory is not counted: needs root and CONFIG_SLUB_DEBUG\n");
+}
+
+void held_end(const struct held *before)
+{
+	long until = now_ms() + SETTLE_MS;
+	struct held now;
+
+	if (before->pairs < 0)
+		return;
+	held_count(&now);
+	while (memcmp(&now, before, sizeof(now)) && now_ms() < until) {
+		sleep_ms(100);
+		held_count(&now);
+	}
+	WANT(now.pairs, before->pairs, 0, "struct speed_pair held");
+	WANT(now.socks, before->socks, 0, "struct speed_sock held");
+	WANT(now.data, before->data, 0, "bytes of data pages held");
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the module holds of the machine's memory, counted exactly, so that a test
+ * can ask for it back: objects of its slabs, and data pages outside its pool.
+ */
+#ifndef SPEED_SELFTESTS_HELD_H
+#define SPEED_SELFTESTS_HELD_H
+
+#include <stdbool.h>
+
+/**
+ * struct held - a count
+ * @pairs: struct speed_pair
+ * @socks: struct speed_sock
+ * @data: bytes of data pages that are in use
+ */
+struct held {
+	long pairs, socks, data;
+};
+
+/* Root alone may count, and the kernel must show its slabs. */
+bool held_can_count(void);
+void held_count(struct held *h);
+
+/*
+ * For tests that have another subject, around it: writes down whether all came
+ * back. Where it cannot be counted, that is printed.
+ */
+void held_begin(struct held *h);
+void held_end(const struct held *before);
+
+#endif

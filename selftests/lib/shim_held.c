@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the loopback shim holds: see shim_held.h. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "procfile.h"
+#include "shim_held.h"
+#include "task.h"
+#include "trace.h"
+
+#define SLAB		"/sys/kernel/slab/shim_conn"
+#define SETTLE_MS	30000
+#define SLACK_PAGES	272	/* that each processor may keep at hand, and a few */
+
+long shim_references(void)
+{
+	char text[32];
+
+	if (file_read("/sys/module/speed/refcnt", text, sizeof(text)))
+		return 0;
+	return strtol(text, NULL, 10);
+}
+
+/* A number of the line "TCP:" of this namespace's sockstat. */
+static long sockstat(const char *name)
+{
+	char text[2048], *at;
+
+	MUST(file_read("/proc/net/sockstat", text, sizeof(text)) == 0);
+	at = strstr(text, "\nTCP:");
+	MUST(at);
+	at = strstr(at, name);
+	MUST(at);
+	return strtol(at + strlen(name), NULL, 10);
+}
+
+long tcp_mem_pages(void)
+{
+	return sockstat(" mem ");
+}
+
+/* A slab that a processor keeps at hand counts as full: shrinking takes it away. */
+static long conns(void)
+{
+	char text[256];
+
+	MUST(file_write(SLAB "/shrink", "1") == 0);
+	MUST(file_read(SLAB "/objects", text, sizeof(text)) == 0);
+	return strtol(text, NULL, 10);
+}
+
+static void count(struct shim_held *h)
+{
+	h->references = shim_references();
+	h->orphans = sockstat(" orphan ");
+	if (!h->counted)
+		return;
+	h->conns = conns();
+	held_count(&h->held);
+}
+
+void shim_held_begin(struct shim_held *h)
+{
+	memset(h, 0, sizeof(*h));
+	h->counted = held_can_count() && !access(SLAB, F_OK);
+	if (!h->counted)
+		printf("# memory is not counted: needs CONFIG_SLUB_DEBUG\n");
+	/* What others have closed before goes first. */
+	sleep_ms(1500);
+	count(h);
+}
+
+static bool all_back(const struct shim_held *now, const struct shim_held *before)
+{
+	return now->references <= before->references && now->orphans <= before->orphans &&
+	       now->conns <= before->conns &&
+	       (!now->counted || !memcmp(&now->held, &before->held, sizeof(now->held)));
+}
+
+void shim_held_end(const struct shim_held *before)
+{
+	long until = now_ms() + SETTLE_MS;
+	struct shim_held now = { .counted = before->counted };
+
+	count(&now);
+	while (!all_back(&now, before) && now_ms() < until) {
+		sleep_ms(100);
+		count(&now);
+	}
+	WANT(now.references, before->references, 0, "references to the module");
+	WANT(now.orphans, before->orphans, 0, "sockets that no file holds");
+	WANT_TRUE(tcp_mem_pages() <= SLACK_PAGES * sysconf(_SC_NPROCESSORS_ONLN),
+		  "TCP's pages: %ld", tcp_mem_pages());
+	if (!before->counted)
+		return;
+	WANT(now.conns, before->conns, 0, "struct shim_conn held");
+	WANT(now.held.data, before->held.data, 0, "bytes of data pages held");
+}

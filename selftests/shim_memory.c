@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where there is no memory for a ring a connection stays on TCP, with all its
+ * bytes, and comes back to the ring when there is.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stress.h"
+#include "tcp_pair.h"
+
+#define PAIRS		40
+#define RING		(256 << 10)
+#define GROUPS		"/sys/fs/cgroup"
+#define GROUP		GROUPS "/speed-selftest"
+
+static void mem_max(long bytes)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%ld", bytes);
+	MUST(sysctl_set("mem_max", text) == 0);
+}
+
+static void none(const struct transport *t)
+{
+	long not = stat_number("tcp_not_memory");
+	char before[32];
+	int fd[2];
+
+	(void)t;
+	tcp_shim_net();
+	MUST(sysctl_get("mem_max", before, sizeof(before)) == 0);
+	mem_max(0);
+	tcp_pair(fd);
+	WANT_TRUE(tcp_exchange(fd) && tcp_exchange(fd), "exchange");
+	WANT(tcp_fusion(fd[0]).fused + tcp_fusion(fd[1]).fused, 0, 0, "never fused");
+	WANT(tcp_reason(fd[0]), SPEED_TCP_MEMORY, 0, "the reason");
+	WANT_TRUE(tcp_pump(fd[0], fd[1], 1 << 20) && tcp_pump(fd[1], fd[0], 1 << 20), "bulk");
+	NOTE(stat_number("tcp_not_memory") - not, "tcp_not_memory");
+	MUST(sysctl_set("mem_max", before) == 0);
+	WANT_TRUE(tcp_fuses(fd), "fused, when there is some");
+	WANT_TRUE(tcp_pump(fd[0], fd[1], 1 << 20) && tcp_pump(fd[1], fd[0], 1 << 20), "bulk");
+	tcp_close(fd);
+}
+
+/* Enough for a few: they have it, the others do not, and all work. */
+static void few(const struct transport *t)
+{
+	static int fd[PAIRS][2];
+	int i, fused = 0;
+
+	(void)t;
+	tcp_shim_net();
+	mem_max(6 * RING);
+	for (i = 0; i < PAIRS; i++) {
+		tcp_pair(fd[i]);
+		/* Left unread, so that none can be taken away from the idle. */
+		WANT_TRUE(tcp_put(fd[i][0], 5000, 0) && tcp_put(fd[i][1], 5000, 0), "put");
+		fused += !!(tcp_flags(fd[i][0]) & SPEED_FUSION_TX);
+		fused += !!(tcp_flags(fd[i][1]) & SPEED_FUSION_TX);
+	}
+	WANT_TRUE(fused >= 3 && fused <= 6, "directions by a ring: %d", fused);
+	for (i = 0; i < PAIRS; i++)
+		WANT_TRUE(tcp_get(fd[i][0], 5000, 0) && tcp_get(fd[i][1], 5000, 0), "get");
+	for (i = 0; i < PAIRS; i++)
+		WANT_TRUE(tcp_pump(fd[i][0], fd[i][1], 300000), "bulk of %d", i);
+	for (i = 1; i < PAIRS; i++)
+		tcp_close(fd[i]);
+	WANT_TRUE(tcp_fuses(fd[0]), "fused, alone");
+	tcp_close(fd[0]);
+}
+
+/* A ring lost its pages while idle: it may not get them back at once. */
+static void taken_away(const struct transport *t)
+{
+	long until = now_ms() + 15000;
+	char before[32];
+	int fd[2];
+
+	(void)t;
+	tcp_shim_net();
+	tcp_fused_pair(fd);
+	MUST(sysctl_get("mem_max", before, sizeof(before)) == 0);
+	mem_max(0);
+	WANT_TRUE(tcp_exchange(fd), "exchange, with what it has");
+	while (tcp_fusion(fd[0]).ring_bytes[0] && now_ms() < until)
+		sleep_ms(100);
+	WANT(tcp_fusion(fd[0]).ring_bytes[0], 0, 0, "idle: pages given back");
+	WANT_TRUE(tcp_exchange(fd) && tcp_exchange(fd), "exchange, without");
+	WANT_TRUE(tcp_pump(fd[0], fd[1], 400000), "bulk");
+	WANT(tcp_fused(fd), 0, 0, "on TCP");
+	MUST(sysctl_set("mem_max", before) == 0);
+	WANT_TRUE(tcp_fuses(fd), "fused, when there is some");
+	tcp_close(fd);
+}
+
+static int in_tight_group(void *arg)
+{
+	static int fd[PAIRS][2];
+	int i, fused = 0;
+
+	if (file_write(GROUP "/cgroup.procs", "0"))
+		return 101;
+	for (i = 0; i < PAIRS; i++) {
+		tcp_pair(fd[i]);
+		if (!tcp_put(fd[i][0], 3000, 0) || !tcp_put(fd[i][1], 3000, 0))
+			return 102;
+		fused += !!(tcp_flags(fd[i][0]) & SPEED_FUSION_TX);
+		fused += !!(tcp_flags(fd[i][1]) & SPEED_FUSION_TX);
+	}
+	for (i = 0; i < PAIRS; i++) {
+		if (!tcp_get(fd[i][0], 3000, 0) || !tcp_get(fd[i][1], 3000, 0))
+			return 103;
+	}
+	for (i = 0; i < PAIRS; i++) {
+		if (!tcp_exchange(fd[i]) || !tcp_pump(fd[i][0], fd[i][1], 200000))
+			return 104;
+		tcp_close(fd[i]);
+	}
+	return fused;
+}
+
+/* Rings of all would take 20 MiB of a group that may have 12. */
+static void group(const struct transport *t)
+{
+	int fused;
+
+	(void)t;
+	tcp_shim_net();
+	if (access(GROUPS "/cgroup.controllers", R_OK))
+		mount("cgroup2", GROUPS, "cgroup2", 0, NULL);
+	file_write(GROUPS "/cgroup.subtree_control", "+memory");
+	rmdir(GROUP);
+	if (mkdir(GROUP, 0755) || file_write(GROUP "/memory.max", "12M")) {
+		rmdir(GROUP);
+		trace_skip("needs cgroup2 with the memory controller");
+	}
+	fused = process_join(process_start(in_tight_group, NULL));
+	WANT_OK(rmdir(GROUP), "rmdir");
+	WANT_TRUE(fused >= 0 && fused < 100, "all bytes are there: %d", fused);
+	WANT_TRUE(fused < 2 * PAIRS, "directions by a ring: %d", fused);
+	WANT_TRUE(fused > 0, "some are");
+}
+
+static const struct test_case cases[] = {
+	{ "none", none, CASE_STREAM | CASE_SPEED },
+	{ "few", few, CASE_STREAM | CASE_SPEED },
+	{ "taken_away", taken_away, CASE_STREAM | CASE_SPEED },
+	{ "group", group, CASE_STREAM | CASE_SPEED },
+};
+
+RUN_CASES(cases)

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fused TCP: net.speed.loopback, which makes the module carry new TCP connections,
+ * and what the module says of a connection. A figure of fused TCP whose bytes
+ * went by TCP all the same would look fine and mean nothing, so it is asked.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/speed.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "transport.h"
+
+#define SWITCH		"/proc/sys/net/speed/loopback"
+#define COUNTERS	"/proc/net/speed_stat"
+
+static char before;	/* what the switch was; 0: this program has not touched it */
+
+static void write_switch(char value)
+{
+	int fd = open(SWITCH, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, &value, 1) != 1)
+		die(SWITCH ": %m");
+	close(fd);
+}
+
+/* '0' also where there is no module: TCP is plain then. */
+static char read_switch(void)
+{
+	int fd = open(SWITCH, O_RDONLY | O_CLOEXEC);
+	char value;
+
+	if (fd < 0 && errno == ENOENT)
+		return '0';
+	if (fd < 0 || read(fd, &value, 1) != 1)
+		die(SWITCH ": %m");
+	close(fd);
+	return value;
+}
+
+/* From die() and from a signal, so it tells of an error in its own way. */
+void loopback_restore(void)
+{
+	static const char text[] = "speedbench: " SWITCH " is not as it was\n";
+	int fd;
+
+	if (!before)
+		return;
+	fd = open(SWITCH, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, &before, 1) != 1)
+		write(2, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	before = 0;
+}
+
+static void on_signal(int number)
+{
+	loopback_restore();
+	raise(number);	/* SA_RESETHAND: the end that it would have been */
+}
+
+/* However the program ends, the machine's other programs get back what they had. */
+static void restore_at_end(void)
+{
+	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+
+	sigaction(SIGALRM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+void loopback_set(bool on)
+{
+	char value = on ? '1' : '0', is = read_switch();
+
+	if (is == value)
+		return;
+	if (!before) {
+		before = is;
+		restore_at_end();
+	}
+	write_switch(value);
+}
+
+static struct speed_fusion ask(int fd, const char *name)
+{
+	struct speed_fusion f;
+	socklen_t len = sizeof(f);
+
+	if (getsockopt(fd, SOL_SPEED, SPEED_FUSION, &f, &len))
+		die("%s: not fused, the module does not know this socket: %m", name);
+	if (len != sizeof(f))
+		die("%s: struct speed_fusion of %u bytes", name, (unsigned int)len);
+	return f;
+}
+
+static void check(int fd, const char *name, uint32_t flags)
+{
+	struct speed_fusion f = ask(fd, name);
+
+	if ((f.flags & flags) != flags)
+		die("%s: not fused: flags 0x%x, reason %u, %llu times on the ring and %llu back",
+		    name, f.flags, f.reason, (unsigned long long)f.fused,
+		    (unsigned long long)f.unfused);
+}
+
+void fused_check(int fd, const char *name)
+{
+	check(fd, name, SPEED_FUSION_PAIRED | SPEED_FUSION_TX | SPEED_FUSION_RX);
+}
+
+void fused_check_sender(int fd, const char *name)
+{
+	check(fd, name, SPEED_FUSION_PAIRED | SPEED_FUSION_TX);
+}
+
+/* A stream may fill a ring now and then; what follows goes by TCP until it is drained. */
+void fused_check_share(const struct end *e)
+{
+	const char *name = e->transport->name;
+	struct speed_fusion f = ask(e->in, name);
+	int role;
+
+	for (role = 0; role < SPEED_ROLES; role++)
+		if (f.bytes[role] < e->bytes[role] / 10 * 9)
+			die("%s: not fused: role %d moved %llu of %llu bytes by its ring, reason %u",
+			    name, role, (unsigned long long)f.bytes[role],
+			    (unsigned long long)e->bytes[role], f.reason);
+}
+
+uint64_t fused_count(const char *counter)
+{
+	FILE *f = fopen(COUNTERS, "re");
+	unsigned long long count, found = 0;
+	char line[256], name[64];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%63s %llu", name, &count) == 2 && !strcmp(name, counter))
+			found = count;
+	if (f)
+		fclose(f);
+	return found;
+}

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Unmodified programs as experiments: a server, its own load generator, and what that says."""
+import csv
+import glob
+import io
+import os
+import pwd
+import re
+import shutil
+import socket
+import subprocess
+import time
+
+START_SECONDS = 120
+LOAD_SECONDS = 120
+HOST = "127.0.0.1"
+
+
+class Failed(Exception):
+    """A program that is missing, does not start, or whose load did not go well."""
+
+
+def find(name, *more):
+    """The path of a program, also where it stands in no PATH."""
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+    found = shutil.which(name, path=path)
+    for pattern in more:
+        found = next(iter(sorted(glob.glob(pattern + "/" + name), reverse=True)), found)
+    if not found:
+        raise Failed("no program %s: install it" % name)
+    return found
+
+
+def free_port():
+    """A port that nobody listens on."""
+    with socket.socket() as one:
+        one.bind((HOST, 0))
+        return one.getsockname()[1]
+
+
+class Program:
+    """A server that runs while this object is entered."""
+
+    user = None  # the server and its load run as
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.port = free_port()
+        self.server = None
+
+    def run(self, *command):
+        """Runs a program to its end; its standard output."""
+        done = subprocess.run(command, check=False, timeout=LOAD_SECONDS, user=self.user,
+                              cwd=self.folder, text=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise Failed("%s ended with %d:\n%s" % (os.path.basename(command[0]),
+                                                    done.returncode, done.stdout))
+        return done.stdout
+
+    def start(self, *command):
+        """Starts the server and waits until it accepts."""
+        with open(self.folder + "/server.log", "wb") as log:
+            self.server = subprocess.Popen(command, user=self.user, cwd=self.folder, stdout=log,
+                                           stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until and self.server.poll() is None:
+            with socket.socket() as one:
+                if one.connect_ex((HOST, self.port)) == 0:
+                    return
+            time.sleep(0.1)
+        with open(self.folder + "/server.log", encoding="utf-8", errors="replace") as log:
+            raise Failed("%s does not accept:\n%s" % (command[0], log.read()))
+
+    def __enter__(self):
+        self.prepare()
+        return self
+
+    def __exit__(self, *_):
+        if self.server:
+            self.server.terminate()
+            self.server.wait(timeout=START_SECONDS)
+
+    def prepare(self):
+        """Makes the files that the server wants, and starts it."""
+        raise NotImplementedError
+
+    def loads(self):
+        """Pairs: the metric, and a function of seconds that puts the load on.
+
+        It returns the rate and how many connections the load made, at least.
+        """
+        raise NotImplementedError
+
+
+class Redis(Program):
+    """redis-server and redis-benchmark: GET of a value of three bytes."""
+
+    unit = "requests/s"
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.rates = {}
+
+    def prepare(self):
+        self.start(find("redis-server"), "--bind", HOST, "--port", str(self.port),
+                   "--save", "", "--appendonly", "no")
+        self.benchmark("set", 1, 1, 1)
+
+    def benchmark(self, command, clients, pipeline, requests):
+        """Requests a second."""
+        said = self.run(find("redis-benchmark"), "-h", HOST, "-p", str(self.port), "--csv",
+                        "-t", command, "-c", str(clients), "-P", str(pipeline),
+                        "-n", str(requests))
+        for line in csv.reader(io.StringIO(said)):
+            if line and line[0].upper() == command.upper():
+                return float(line[1])
+        raise Failed("redis-benchmark tells no rate:\n" + said)
+
+    def load(self, clients, pipeline, seconds):
+        """As many requests as last so long at the rate that was seen last."""
+        key = (clients, pipeline)
+        if key not in self.rates:
+            self.rates[key] = self.benchmark("get", clients, pipeline, 500 * pipeline)
+        requests = max(500 * pipeline, int(self.rates[key] * seconds))
+        self.rates[key] = self.benchmark("get", clients, pipeline, requests)
+        return self.rates[key], clients
+
+    def loads(self):
+        for clients, pipeline in ((1, 1), (50, 1), (50, 16)):
+            yield ("get_c%d_p%d" % (clients, pipeline),
+                   lambda seconds, c=clients, p=pipeline: self.load(c, p, seconds))
+
+
+NGINX_CONF = """
+user root;
+worker_processes 1;
+daemon off;
+pid %(folder)s/pid;
+error_log stderr;
+events { worker_connections 768; }
+http {
+	sendfile on;
+	tcp_nopush on;
+	access_log off;
+	keepalive_requests 1000000000;
+	client_body_temp_path %(folder)s;
+	proxy_temp_path %(folder)s;
+	fastcgi_temp_path %(folder)s;
+	uwsgi_temp_path %(folder)s;
+	scgi_temp_path %(folder)s;
+	server {
+		listen %(host)s:%(port)d;
+		root %(folder)s/www;
+	}
+}
+"""
+
+
+class Nginx(Program):
+    """nginx as Debian sets it up, with one worker, and wrk: a file of 1 KiB, keep-alive."""
+
+    unit = "requests/s"
+    connections = 10  # what wrk makes if it is not told
+
+    def prepare(self):
+        os.mkdir(self.folder + "/www")
+        with open(self.folder + "/www/file", "wb") as file:
+            file.write(b"x" * 1024)
+        with open(self.folder + "/conf", "w", encoding="utf-8") as file:
+            file.write(NGINX_CONF % {"folder": self.folder, "host": HOST, "port": self.port})
+        self.start(find("nginx"), "-p", self.folder, "-e", "stderr", "-c", self.folder + "/conf")
+
+    def load(self, seconds):
+        """One thread, ten connections."""
+        said = self.run(find("wrk"), "-t", "1", "-c", str(self.connections),
+                        "-d", "%ds" % max(1, round(seconds)),
+                        "http://%s:%d/file" % (HOST, self.port))
+        rate = re.search(r"Requests/sec: *([0-9.]+)", said)
+        if not rate or "Non-2xx" in said or "Socket errors" in said:
+            raise Failed("wrk did not get what it asked for:\n" + said)
+        return float(rate.group(1)), self.connections
+
+    def loads(self):
+        yield "keepalive_1k", self.load
+
+
+class Postgres(Program):
+    """PostgreSQL and pgbench -S: one client that selects one row at a time."""
+
+    unit = "transactions/s"
+    user = "postgres"
+    where = "/usr/lib/postgresql/*/bin"
+
+    def prepare(self):
+        try:
+            account = pwd.getpwnam(self.user)
+        except KeyError:
+            raise Failed("no user %s: install postgresql" % self.user) from None
+        os.chown(self.folder, account.pw_uid, account.pw_gid)
+        data = self.folder + "/data"
+        self.run(find("initdb", self.where), "-D", data, "-A", "trust", "--no-sync",
+                 "--no-locale", "-E", "UTF8")
+        settings = {"listen_addresses": HOST, "port": self.port, "fsync": "off",
+                    "unix_socket_directories": self.folder, "autovacuum": "off",
+                    "shared_buffers": "32MB", "max_connections": "20"}
+        self.start(find("postgres", self.where), "-D", data,
+                   *("--%s=%s" % item for item in settings.items()))
+        self.pgbench("-i", "-q")
+
+    def pgbench(self, *args):
+        """Runs it; what it says."""
+        return self.run(find("pgbench", self.where), "-h", HOST, "-p", str(self.port),
+                        "-U", self.user, *args, "postgres")
+
+    def load(self, seconds):
+        """Transactions a second, without the time that connecting takes."""
+        said = self.pgbench("-n", "-S", "-c", "1", "-T", str(max(1, round(seconds))))
+        rate = re.search(r"^tps = ([0-9.]+)", said, re.M)
+        failures = re.search(r"failed transactions: (\d+)", said)
+        if not rate or (failures and int(failures.group(1))):
+            raise Failed("pgbench did not go well:\n" + said)
+        return float(rate.group(1)), 1
+
+    def loads(self):
+        yield "select_c1", self.load
+
+
+PROGRAMS = {"redis": Redis, "nginx": Nginx, "pgbench": Postgres}

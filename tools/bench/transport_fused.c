@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fused TCP: plain TCP sockets that the module carries because they were made
+ * while net.speed.loopback was 1; and the same with SO_BUSY_POLL at both ends.
+ */
+#include "bench.h"
+#include "transport.h"
+
+#define POLL_US		100
+
+/*
+ * Both ends ask while both are open, for a closed one takes the other back to TCP:
+ * neither goes on to close before it has heard that the other has asked.
+ */
+static void fused_leave(struct end *e)
+{
+	char byte = 0;
+
+	fused_check_share(e);
+	socket_put(e, &byte, 1);
+	socket_get(e, &byte, 1);
+}
+
+static void polling_enter(struct end *e)
+{
+	int us = POLL_US;
+
+	if (setsockopt(e->in, SOL_SOCKET, SO_BUSY_POLL, &us, sizeof(us)))
+		die("%s: SO_BUSY_POLL: %m", e->transport->name);
+}
+
+const struct transport transport_fused = {
+	.name = "tcp-fused",
+	.able = ABLE_LINK | ABLE_STREAM | ABLE_DOOR | ABLE_MEMORY | ABLE_EPOLL,
+	.family = family_inet,
+	.fused = true,
+	.open = socket_link,
+	.leave = fused_leave,
+	.put = socket_put,
+	.get = socket_get,
+	.get_some = socket_get_some,
+};
+
+const struct transport transport_fused_poll = {
+	.name = "tcp-fused-poll",
+	.able = ABLE_LINK | ABLE_STREAM,
+	.family = family_inet,
+	.fused = true,
+	.open = socket_link,
+	.enter = polling_enter,
+	.leave = fused_leave,
+	.put = socket_put,
+	.get = socket_get,
+	.get_some = socket_get_some,
+};
