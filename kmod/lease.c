@@ -122,7 +122,7 @@ static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role
 	if (READ_ONCE(ring->pair->broken) || (READ_ONCE(sk->sk_shutdown) & stop))
 		return -EPIPE;
 	/* One that maps nothing has gone, or has never come. */
-	speed_reap_stray(ring, role);
+	speed_reap_stray(ring, role, 0);
 	if (r->epoch && (r->holder->mm != current->mm || r->holder->cookie != lease->cookie))
 		return -EBUSY;
 	if (!r->epoch && r->ops < r->retry) {

@@ -66,16 +66,16 @@ static bool ring_idle(struct speed_ring *ring, unsigned long idle)
  * speed_reap_stray() - end a lease whose holder went away without a word
  * @ring: the ring
  * @role: SPEED_ROLE_*; its lock is held
+ * @age: how long it may have been about to be mapped, jiffies
  *
- * One that is young may be about to be mapped. Nobody is made to wait for a new
- * one: nothing was revoked.
+ * Nobody is made to wait for a new one: nothing was revoked.
  */
-void speed_reap_stray(struct speed_ring *ring, int role)
+void speed_reap_stray(struct speed_ring *ring, int role, unsigned long age)
 {
 	struct speed_role *r = &ring->role[role];
 
 	if (!r->epoch || atomic_read(&r->holder->vmas[role]) ||
-	    !time_after(jiffies, r->granted_at + LEASE_YOUNG))
+	    time_before(jiffies, r->granted_at + age))
 		return;
 	speed_lease_end(ring, role);
 	r->retry = 0;
@@ -87,8 +87,8 @@ static size_t ring_strip(struct speed_ring *ring, unsigned long idle)
 	struct speed_role *tx = &ring->role[SPEED_ROLE_TX];
 	struct speed_role *rx = &ring->role[SPEED_ROLE_RX];
 
-	speed_reap_stray(ring, SPEED_ROLE_TX);
-	speed_reap_stray(ring, SPEED_ROLE_RX);
+	speed_reap_stray(ring, SPEED_ROLE_TX, LEASE_YOUNG);
+	speed_reap_stray(ring, SPEED_ROLE_RX, LEASE_YOUNG);
 	if (!ring->buf || tx->epoch || rx->epoch || !ring_idle(ring, idle) ||
 	    ring->pair->broken || !speed_ring_check(ring))
 		return 0;

@@ -64,9 +64,6 @@ static ssize_t receive_all(struct take *t)
 		}
 		skip = t->flags & MSG_PEEK ? peeked(t) : 0;
 		n = shim_wait(t->shim, skip + 1, &timeo);
-		/* As TCP says to who slept while the connection was given up. */
-		if (READ_ONCE(t->shim->given_up))
-			n = -EPIPE;
 		if (n)
 			break;
 		n = 1;

@@ -219,5 +219,6 @@ int shim_wait(struct shim *shim, u64 want, long *timeo)
 	else
 		err = wait_alone(shim, want, timeo);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
-	return err;
+	/* As TCP says to who slept while the connection was given up. */
+	return unlikely(READ_ONCE(shim->given_up)) ? -EPIPE : err;
 }
