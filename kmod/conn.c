@@ -46,7 +46,6 @@ static void uncharge_writer(struct speed_ring *ring, size_t bytes)
 static const struct speed_door speed_door = {
 	.charge		= charge_writer,
 	.uncharge	= uncharge_writer,
-	.reset		= speed_pair_reset,
 };
 
 /* From here on both are connected; nothing may fail any more. */

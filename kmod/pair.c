@@ -187,19 +187,6 @@ static void sock_reset(struct sock *sk)
 }
 
 /**
- * speed_pair_reset() - both ends get ECONNRESET, and everybody looks again
- * @pair: the pair
- *
- * What a door does whose sockets have no protocol.
- */
-void speed_pair_reset(struct speed_pair *pair)
-{
-	sock_reset(pair->sk[0]);
-	sock_reset(pair->sk[1]);
-	speed_wake_all(pair);
-}
-
-/**
  * speed_pair_break() - an index or a length was a lie: reset the connection
  * @pair: the pair
  * @ring: the ring in which it was seen
@@ -215,9 +202,11 @@ void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring)
 		return;
 	speed_count(SPEED_STAT_BAD_PEER);
 	trace_speed_reset(pair->id, ring->end);
+	sock_reset(pair->sk[0]);
+	sock_reset(pair->sk[1]);
 	speed_ring_flag(&pair->ring[0], SPEED_CLOSED);
 	speed_ring_flag(&pair->ring[1], SPEED_CLOSED);
-	pair->door->reset(pair);
+	speed_wake_all(pair);
 }
 
 /**

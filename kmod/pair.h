@@ -53,7 +53,6 @@ struct speed_user;
  * @uncharge: end it; may sleep, but waits for nobody
  * @settle: all was uncharged and the pair goes, or NULL
  * @free: whose memory the pair is, or NULL for memory of its own
- * @reset: an index was a lie: end the connection; any context but hard interrupt
  * @data_ready: whether a reader that wants so many bytes has something to do,
  *	or NULL where the ring and its overflow say all
  * @ring_alone: nothing goes beyond the ring into its overflow
@@ -63,7 +62,6 @@ struct speed_door {
 	void (*uncharge)(struct speed_ring *ring, size_t bytes);
 	void (*settle)(struct speed_pair *pair);
 	void (*free)(struct speed_pair *pair);
-	void (*reset)(struct speed_pair *pair);
 	bool (*data_ready)(struct speed_ring *ring, u64 want);
 	bool ring_alone;
 };
@@ -263,7 +261,6 @@ void speed_pair_get(struct speed_pair *pair);
 bool speed_pair_tryget(struct speed_pair *pair);
 void speed_pair_put(struct speed_pair *pair);
 void speed_pair_put_any(struct speed_pair *pair);
-void speed_pair_reset(struct speed_pair *pair);
 void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring);
 int speed_pair_lie(struct speed_ring *ring, struct sock *sk);
 int speed_pair_init(void);

@@ -146,6 +146,26 @@ static inline u32 shim_tcp_unread(const struct sock *sk)
 	return READ_ONCE(tp->rcv_nxt) - READ_ONCE(tp->copied_seq);
 }
 
+/* Bytes of TCP that come before the ring's, arrived or not. */
+static inline u32 shim_tcp_before(const struct speed_ring *ring, const struct sock *sk)
+{
+	s32 before;
+
+	if (!READ_ONCE(ring->behind))
+		return 0;
+	before = READ_ONCE(ring->tcp_seq) - READ_ONCE(tcp_sk(sk)->copied_seq);
+	return max(before, 0);
+}
+
+/* The byte that is next is urgent: a read that has bytes stops before it. */
+static inline bool shim_at_mark(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return unlikely(READ_ONCE(tp->urg_data)) &&
+	       READ_ONCE(tp->urg_seq) == READ_ONCE(tp->copied_seq);
+}
+
 /* shim_ulp.c */
 struct shim *shim_attach(struct sock *sk, struct shim *peer, gfp_t gfp);
 void shim_conn_put(struct shim_conn *conn);

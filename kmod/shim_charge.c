@@ -118,12 +118,6 @@ static void door_settle(struct speed_pair *pair)
 	}
 }
 
-/* TCP answers for a lie in a ring, as for a packet that must not be. */
-static void door_reset(struct speed_pair *pair)
-{
-	speed_pair_reset(pair);
-}
-
 static void door_free(struct speed_pair *pair)
 {
 	shim_conn_put(container_of(pair, struct shim_conn, pair));
@@ -134,7 +128,6 @@ const struct speed_door shim_door = {
 	.uncharge	= door_uncharge,
 	.settle		= door_settle,
 	.free		= door_free,
-	.reset		= door_reset,
 	.data_ready	= shim_data_ready,
 	.ring_alone	= true,
 };

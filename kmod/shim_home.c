@@ -187,8 +187,7 @@ static int bring_ring(struct sock *sk, struct speed_ring *ring)
 	if (live <= 0)
 		return live;
 	h.live = live;
-	if (ring->behind)
-		h.before = max_t(s32, READ_ONCE(ring->tcp_seq) - tcp_sk(sk)->copied_seq, 0);
+	h.before = shim_tcp_before(ring, sk);
 	/* Bytes of TCP that come first and are under way. */
 	if (h.before > shim_tcp_unread(sk))
 		return -EAGAIN;

@@ -117,8 +117,8 @@ static int look_all(struct look *l, struct speed_ring *ring)
 
 	if (live < 0)
 		return live;
-	if (live && ring->behind)
-		before = max_t(s32, READ_ONCE(ring->tcp_seq) - tcp_sk(l->sk)->copied_seq, 0);
+	if (live)
+		before = shim_tcp_before(ring, l->sk);
 	err = look_tcp(l, 0, live ? min(before, tcp) : tcp);
 	if (err || !live || tcp < before || l->stop)
 		return err;

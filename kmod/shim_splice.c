@@ -4,6 +4,8 @@
  * them, the ring's copied. And the calls by which other parts of the kernel read
  * a socket: they get TCP's queue, to which all bytes are brought.
  */
+#include <linux/fs.h>
+#include <linux/pipe_fs_i.h>
 #include <linux/sched/signal.h>
 #include <net/sock.h>
 
@@ -25,15 +27,15 @@ static ssize_t splice_tcp(struct shim *shim, struct socket *sock, loff_t *ppos,
 	struct speed_pair *pair = shim_pair(shim);
 	struct speed_ring *ring = pair ? shim_rx_ring(shim, pair) : NULL;
 	ssize_t n = -EAGAIN;
-	s32 next;
+	u32 next;
 
 	if (ring && mutex_lock_killable(&ring->role[SPEED_ROLE_RX].lock))
 		return -EINTR;
 	next = shim_tcp_unread(shim->sk);
 	smp_rmb();	/* these bytes of TCP come before what comes to the ring now */
 	if (ring && speed_ring_live(ring))
-		next = min_t(s32, next, READ_ONCE(ring->tcp_seq) - tcp_sk(shim->sk)->copied_seq);
-	if (next > 0)
+		next = min(next, shim_tcp_before(ring, shim->sk));
+	if (next)
 		n = shim->base->ops->splice_read(sock, ppos, pipe, min_t(size_t, len, next), flags);
 	if (ring)
 		mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
@@ -57,8 +59,9 @@ static ssize_t splice_next(struct shim *shim, struct socket *sock, loff_t *ppos,
 
 	while (shim_unread(shim) || !shim_ended(sk)) {
 		n = splice_some(shim, sock, ppos, pipe, len, flags);
-		/* With bytes there, it is the pipe that is full. */
-		if (n != -EAGAIN || !timeo || shim_unread(shim))
+		/* Bytes that are there now may have come since, and are next time's. */
+		if (n != -EAGAIN || !timeo ||
+		    pipe_full(pipe->head, pipe->tail, pipe->max_usage))
 			return n;
 		n = shim_wait(shim, 1, &timeo);
 		if (n)

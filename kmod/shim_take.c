@@ -86,17 +86,13 @@ static ssize_t take_ring(struct take *t, struct speed_ring *ring)
  * Bytes of TCP that come before the ring's, which is not empty. The consumer's
  * lock is held.
  */
-static s32 tcp_first(struct speed_ring *ring, const struct sock *sk)
+static u32 tcp_first(struct speed_ring *ring, const struct sock *sk)
 {
-	s32 before;
+	u32 before = shim_tcp_before(ring, sk);
 
-	if (!READ_ONCE(ring->behind))
-		return 0;
-	before = READ_ONCE(ring->tcp_seq) - READ_ONCE(tcp_sk(sk)->copied_seq);
-	if (before > 0)
-		return before;
-	WRITE_ONCE(ring->behind, false);
-	return 0;
+	if (!before && READ_ONCE(ring->behind))
+		WRITE_ONCE(ring->behind, false);
+	return before;
 }
 
 /* How the stream ended, as TCP says it; -EAGAIN where it did not. */
@@ -118,8 +114,7 @@ static ssize_t ask_end(struct sock *sk)
 static ssize_t take_now(struct take *t, struct speed_ring *ring)
 {
 	bool end = shim_ended(t->sk);
-	u32 tcp;
-	s32 before;
+	u32 tcp, before;
 
 	smp_rmb();	/* an end that is seen comes after all bytes */
 	tcp = shim_tcp_unread(t->sk);

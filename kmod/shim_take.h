@@ -31,15 +31,6 @@ struct take {
 	bool stamps;
 };
 
-/* The byte that is next is urgent: a read that has bytes stops before it. */
-static inline bool shim_at_mark(const struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	return unlikely(READ_ONCE(tp->urg_data)) &&
-	       READ_ONCE(tp->urg_seq) == READ_ONCE(tp->copied_seq);
-}
-
 ssize_t shim_take(struct take *t);
 
 #endif

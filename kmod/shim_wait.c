@@ -17,35 +17,25 @@
 #include "shim.h"
 #include "wait.h"
 
-/* Bytes of TCP that come before the ring's; negative or zero where none does. */
-static s32 tcp_before(const struct speed_ring *ring, const struct sock *sk)
-{
-	return READ_ONCE(ring->tcp_seq) - READ_ONCE(tcp_sk(sk)->copied_seq);
-}
-
 /* All bytes that can be read now, in order. */
 static u64 unread(struct speed_ring *ring, const struct sock *sk)
 {
 	u64 tcp = shim_tcp_unread(sk), live;
-	s32 before;
 
 	smp_rmb();	/* TCP's first: what came to the ring since is not behind it */
 	live = speed_ring_live(ring);
 	if (!live)
 		return tcp;
-	before = READ_ONCE(ring->behind) ? tcp_before(ring, sk) : 0;
-	return before > 0 && tcp < before ? tcp : tcp + live;
+	/* What is missing of TCP's hides the ring's. */
+	return tcp < shim_tcp_before(ring, sk) ? tcp : tcp + live;
 }
 
 /* An urgent byte that is next and not in line is not read, but passed over. */
 static u64 readable(struct speed_ring *ring, const struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 bytes = unread(ring, sk);
 
-	if (unlikely(READ_ONCE(tp->urg_data)) && bytes &&
-	    READ_ONCE(tp->urg_seq) == READ_ONCE(tp->copied_seq) &&
-	    !sock_flag(sk, SOCK_URGINLINE) && !speed_ring_live(ring))
+	if (shim_at_mark(sk) && bytes && !sock_flag(sk, SOCK_URGINLINE) && !speed_ring_live(ring))
 		bytes--;
 	return bytes;
 }
@@ -62,8 +52,7 @@ bool shim_ring_first(const struct shim *shim)
 	if (!pair)
 		return false;
 	ring = shim_rx_ring(shim, pair);
-	return speed_ring_live(ring) &&
-	       (!READ_ONCE(ring->behind) || tcp_before(ring, shim->sk) <= 0);
+	return speed_ring_live(ring) && !shim_tcp_before(ring, shim->sk);
 }
 
 /**
@@ -99,19 +88,14 @@ bool shim_ended(const struct sock *sk)
  */
 u64 shim_inq(const struct shim *shim)
 {
-	u64 tcp = tcp_inq(shim->sk);
 	struct speed_pair *pair = shim_pair(shim);
-
+	u64 tcp = tcp_inq(shim->sk);
 	struct speed_ring *ring;
-	s32 before = 0;
 
 	if (!pair)
 		return tcp;
 	ring = shim_rx_ring(shim, pair);
-	if (READ_ONCE(ring->behind))
-		before = tcp_before(ring, shim->sk);
-	/* What is missing of TCP's hides the ring's. */
-	return before > 0 && tcp < before ? tcp : tcp + speed_ring_live(ring);
+	return tcp < shim_tcp_before(ring, shim->sk) ? tcp : tcp + speed_ring_live(ring);
 }
 
 static bool ready(struct shim *shim, u64 want)

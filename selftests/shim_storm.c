@@ -28,7 +28,7 @@ static bool go_on(int fd, int end, struct chance *c, unsigned char *buf)
 		len = some_size(c);
 		n = recv(fd, buf, len, MSG_DONTWAIT);
 		if (n > 0 && memcmp(buf, stream_at(at), n))
-			wrong(end, at);
+			wrong_bytes(end, at, buf, n);
 		storm->got[end] += n > 0 ? n : 0;
 	} while (n > 0);
 	if (n == 0 || errno != EAGAIN)
@@ -167,6 +167,9 @@ static void finish(int seconds)
 
 	for (i = 0; i < 2; i++) {
 		WANT(storm->wrong[i], 0, 0, "end %d: wrong after so many bytes, less one", i);
+		trace_num(storm->error[i], "end %d: errno then", i);
+		trace_num((storm->wrong[i] - 1) % PERIOD, "end %d: of place", i);
+		trace_num(storm->instead[i], "end %d: what came instead is of place", i);
 		WANT(storm->got[i], storm->sent[!i], 0, "end %d: received of what was sent", i);
 		trace_num(storm->got[i] >> 10, "end %d: KiB", i);
 	}
@@ -234,6 +237,15 @@ static void repairs(const struct transport *t)
 	run(5, both_ways);
 }
 
+/* Bytes come while a reader that found none is about to sleep. */
+static void splices(const struct transport *t)
+{
+	(void)t;
+	begin(400);
+	storm->splices = true;
+	run(5, both_ways);
+}
+
 static void lockstep(const struct transport *t)
 {
 	(void)t;
@@ -253,6 +265,7 @@ static const struct test_case cases[] = {
 	{ "small", small, CASE_STREAM | CASE_SPEED | CASE_LONG },
 	{ "small_buffers", small_buffers, CASE_STREAM | CASE_SPEED | CASE_LONG },
 	{ "repairs", repairs, CASE_STREAM | CASE_SPEED | CASE_LONG },
+	{ "splices", splices, CASE_STREAM | CASE_SPEED | CASE_LONG },
 	{ "lockstep", lockstep, CASE_STREAM | CASE_SPEED | CASE_LONG },
 	{ "edges", edges, CASE_STREAM | CASE_SPEED | CASE_LONG },
 };

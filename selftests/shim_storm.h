@@ -23,19 +23,24 @@
  * @fd: the connection
  * @largest: bytes of one send at most
  * @repairs: an end is put under repair from time to time
+ * @splices: all is received by splice()
  * @stop: senders come to their end
  * @sent: bytes of each end
  * @got: bytes that each end received
  * @wrong: ends that saw something wrong, and after how many bytes
+ * @error: errno then, or zero where it was the bytes
+ * @instead: the place in the stream of what came instead, modulo its period
  * @flips: of each kind
  */
 struct storm {
 	int fd[2];
 	size_t largest;
 	bool repairs;
+	bool splices;
 	atomic_bool stop;
 	atomic_ulong sent[2], got[2];
 	atomic_long wrong[2];
+	long error[2], instead[2];
 	atomic_ulong flips[FLIPS];
 	uint64_t seed;
 };
@@ -48,6 +53,7 @@ static void wrong(int end, size_t after)
 	long none = 0;
 
 	atomic_compare_exchange_strong(&storm->wrong[end], &none, after + 1);
+	storm->error[end] = errno;
 	storm->stop = true;
 }
 
@@ -63,6 +69,20 @@ static bool repairing(void)
 static const unsigned char *stream_at(size_t offset)
 {
 	return stream + offset % PERIOD;
+}
+
+/* What came is not what is next: where does it belong? */
+static void wrong_bytes(int end, size_t at, const unsigned char *buf, size_t len)
+{
+	const unsigned char *want = stream_at(at), *found;
+	size_t same = 0;
+
+	while (same < len && buf[same] == want[same])
+		same++;
+	found = memmem(stream, sizeof(stream), buf + same, len - same < 16 ? len - same : 16);
+	errno = 0;
+	wrong(end, at + same);
+	storm->instead[end] = found ? found - stream : -1;
 }
 
 /* Most are small, some fill the ring. */
@@ -193,7 +213,7 @@ static ssize_t recv_some(int fd, struct chance *c, unsigned char *buf, size_t le
 	ssize_t n;
 
 	*peek = false;
-	switch (chance_below(c, 8)) {
+	switch (storm->splices ? 4 : chance_below(c, 8)) {
 	case 0:
 		*peek = true;
 		return recv(fd, buf, len, MSG_PEEK);
@@ -226,7 +246,7 @@ static long receiver(void *arg)
 		if (n < 0)
 			continue;
 		if (memcmp(buf, stream_at(storm->got[end]), n))
-			wrong(end, storm->got[end]);
+			wrong_bytes(end, storm->got[end], buf, n);
 		if (!peek)
 			storm->got[end] += n;
 	}
