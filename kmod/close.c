@@ -83,16 +83,6 @@ int speed_shutdown_how(struct sock *sk, int how)
 	return 0;
 }
 
-/* No user is left, so nobody holds the lock for long. */
-static void release_lease(struct speed_pair *pair, int end, int role)
-{
-	struct speed_ring *ring = speed_pair_ring(pair, end, role);
-
-	mutex_lock(&ring->role[role].lock);
-	speed_lease_end(ring, role);
-	mutex_unlock(&ring->role[role].lock);
-}
-
 static u64 unread(struct speed_pair *pair, int end)
 {
 	struct speed_ring *ring = &pair->ring[!end];
@@ -119,8 +109,7 @@ void speed_disconnect_pair(struct sock *sk, bool embryo)
 	if (!pair)
 		return;
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	release_lease(pair, end, SPEED_ROLE_TX);
-	release_lease(pair, end, SPEED_ROLE_RX);
+	speed_lease_leave(pair, end);
 	shut(pair->sk[!end], SEND_SHUTDOWN);
 	smp_mb__after_atomic();	/* the peer sends no more, then what it sent is counted */
 	lost = unread(pair, end);

@@ -163,6 +163,11 @@ static int op_shutdown(struct socket *sock, int how)
 	return speed_shutdown_how(sock->sk, how + 1);
 }
 
+static int op_mmap(struct file *file, struct socket *sock, struct vm_area_struct *vma)
+{
+	return speed_map_mmap(speed_sk_pair(sock->sk), speed_sk(sock->sk)->end, vma);
+}
+
 /* Nobody asks for this family, which may not be the one in use. */
 #define COMMON_OPS				\
 	.family		= SPEED_FAMILY_DEFAULT,	\
@@ -180,7 +185,7 @@ static int op_shutdown(struct socket *sock, int how)
 	.shutdown	= op_shutdown,		\
 	.setsockopt	= speed_setsockopt,	\
 	.getsockopt	= speed_getsockopt,	\
-	.mmap		= speed_map_mmap,	\
+	.mmap		= op_mmap,		\
 	.splice_read	= speed_splice_read,	\
 	.set_peek_off	= speed_set_peek_off,	\
 	.set_rcvlowat	= speed_set_rcvlowat,	\

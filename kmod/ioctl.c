@@ -34,19 +34,34 @@ static bool is_mine(const struct speed_ring *ring, int role)
 	return READ_ONCE(ring->role[role].mm) == current->mm;
 }
 
-static int wait_data(struct sock *sk, struct speed_ring *ring, u64 want, long timeo)
+static int wait_data(struct speed_ring *ring, u64 want, long timeo)
 {
+	const struct speed_door *door = ring->pair->door;
+
 	if (!is_mine(ring, SPEED_ROLE_RX))
 		return -ESTALE;
-	return speed_wait_data(ring, want, &timeo);
+	return door->wait_data ? door->wait_data(ring, want, &timeo)
+			       : speed_wait_data(ring, want, &timeo);
 }
 
-static int wait_space(struct sock *sk, struct speed_ring *ring, u64 want, long timeo)
+/* What the ring cannot take in a while goes beyond it, by the plain call. */
+static int wait_patiently(struct speed_ring *ring, u64 want, long timeo)
+{
+	int err;
+
+	timeo = min_t(long, timeo, SPEED_PATIENCE);
+	err = speed_wait_space(ring, want, &timeo);
+	return err == -EAGAIN ? -ENOBUFS : err;
+}
+
+static int wait_space(struct speed_ring *ring, u64 want, long timeo)
 {
 	if (!is_mine(ring, SPEED_ROLE_TX))
 		return -ESTALE;
 	if (speed_ring_live(ring) <= ring->size - want)
 		return 0;
+	if (ring->pair->door->ring_alone)
+		return wait_patiently(ring, want, timeo);
 	if (speed_ring_limit(ring) > ring->size && speed_ring_room(ring))
 		return -ENOBUFS;
 	return speed_wait_space(ring, want, &timeo);
@@ -63,11 +78,11 @@ static int wait_valid(const struct speed_wait *w, u64 size)
 	return 0;
 }
 
-static int ioc_wait(struct socket *sock, struct speed_pair *pair, const void __user *arg)
+static int ioc_wait(struct socket *sock, struct speed_pair *pair, int end,
+		    const void __user *arg)
 {
 	bool nowait = sock->file->f_flags & O_NONBLOCK;
 	struct sock *sk = sock->sk;
-	int end = speed_sk(sk)->end;
 	struct speed_wait w;
 
 	if (copy_from_user(&w, arg, sizeof(w)))
@@ -76,18 +91,37 @@ static int ioc_wait(struct socket *sock, struct speed_pair *pair, const void __u
 		return -EINVAL;
 	wake(pair, end, w.flags);
 	if (w.flags & SPEED_WAIT_DATA)
-		return wait_data(sk, &pair->ring[!end], w.want, sock_rcvtimeo(sk, nowait));
+		return wait_data(&pair->ring[!end], w.want, sock_rcvtimeo(sk, nowait));
 	if (w.flags & SPEED_WAIT_SPACE)
-		return wait_space(sk, &pair->ring[end], w.want, sock_sndtimeo(sk, nowait));
+		return wait_space(&pair->ring[end], w.want, sock_sndtimeo(sk, nowait));
 	return 0;
 }
 
-static int ioc_wake(struct sock *sk, struct speed_pair *pair, unsigned long flags)
+static int ioc_wake(struct speed_pair *pair, int end, unsigned long flags)
 {
 	if (flags & ~(unsigned long)WAKE_FLAGS)
 		return -EINVAL;
-	wake(pair, speed_sk(sk)->end, flags);
+	wake(pair, end, flags);
 	return 0;
+}
+
+/**
+ * speed_ioctl_mapped() - SPEED_IOC_WAKE and SPEED_IOC_WAIT
+ * @sock: the socket
+ * @pair: its pair, or NULL
+ * @end: which endpoint it is
+ * @cmd: one of the two
+ * @arg: its argument
+ *
+ * Return: 0 or the error.
+ */
+int speed_ioctl_mapped(struct socket *sock, struct speed_pair *pair, int end, unsigned int cmd,
+		       unsigned long arg)
+{
+	if (!pair)
+		return -ENOTCONN;
+	return cmd == SPEED_IOC_WAKE ? ioc_wake(pair, end, arg)
+				     : ioc_wait(sock, pair, end, (void __user *)arg);
 }
 
 /* Bytes to read, of a SOCK_SEQPACKET those of all messages. */
@@ -132,9 +166,8 @@ int speed_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 
 	switch (cmd) {
 	case SPEED_IOC_WAKE:
-		return pair ? ioc_wake(sk, pair, arg) : -ENOTCONN;
 	case SPEED_IOC_WAIT:
-		return pair ? ioc_wait(sock, pair, (void __user *)arg) : -ENOTCONN;
+		return speed_ioctl_mapped(sock, pair, speed_sk(sk)->end, cmd, arg);
 	case SIOCINQ:
 		return put_count(readable_bytes(sk, pair), arg);
 	case SIOCOUTQ:

@@ -1,21 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leases. A role's lock covers its lease: who holds it may grant, end and
- * settle. To end one, the kernel
- *
- *	1. changes the epoch in the kernel page, so that a holder that publishes
- *	   from now on learns of it;
- *	2. removes the mapping's page-table entries, which waits for every
- *	   processor (H): what was stored before is visible, what comes after
- *	   hits the scratch page;
- *	3. reads the index: that is what counted.
- *
- * A holder that is stopped, dead or hostile takes no part in it.
- *
- * A lease that was taken away is granted again only after a number of
- * operations by system call, which doubles each time unless the lease had been
- * worth its price (it moved LEASE_PAID bytes, or lasted LEASE_LASTED). So mixed
- * use settles on the kernel path.
+ * Leases: how they begin, and what is told of them. A role's lock covers its
+ * lease: who holds it may grant, end (revoke.c) and settle.
  */
 #include <linux/sched.h>
 #include <net/sock.h>
@@ -28,73 +14,6 @@
 #include "reap.h"
 #include "stats.h"
 #include "trace.h"
-#include "wait.h"
-
-#define LEASE_PAID	(256u << 10)
-#define LEASE_LASTED	(HZ / 4)
-#define LEASE_RETRY_MIN	8
-#define LEASE_RETRY_MAX	BIT(16)
-
-static void role_backoff(struct speed_role *role)
-{
-	bool paid = role->side.own - role->granted >= LEASE_PAID ||
-		    time_after(jiffies, role->granted_at + LEASE_LASTED);
-
-	role->ops = 0;
-	role->retry = paid ? LEASE_RETRY_MIN
-			   : clamp(role->retry * 2, (u32)LEASE_RETRY_MIN, LEASE_RETRY_MAX);
-}
-
-/**
- * speed_lease_end() - the kernel takes a role back
- * @ring: the ring
- * @role: SPEED_ROLE_*; its lock is held
- *
- * Nothing happens where no lease is in force. A lie left in the index resets
- * the connection.
- *
- * Context: may sleep.
- */
-void speed_lease_end(struct speed_ring *ring, int role)
-{
-	struct speed_role *r = &ring->role[role];
-	struct speed_ctl *ctl = speed_ring_ctl(ring);
-	struct speed_holder *holder = r->holder;
-	struct speed_side *side = &r->side;
-	u64 mine, theirs;
-
-	lockdep_assert_held(&r->lock);
-	if (!r->epoch)
-		return;
-	WRITE_ONCE(ctl->kern->epoch[role], 0);
-	speed_map_revoke(holder, role);
-	mine = READ_ONCE(side->mine->index);
-	theirs = smp_load_acquire(&side->theirs->index);	/* B, D */
-	if (speed_ring_sane(role == SPEED_ROLE_TX ? mine : theirs,
-			    role == SPEED_ROLE_TX ? theirs : mine, ring->size) &&
-	    (s64)(mine - r->granted) >= 0 &&
-	    !(ring->pair->type == SOCK_SEQPACKET && mine % 8)) {
-		side->own = mine;
-		side->other = theirs;
-	} else {
-		WRITE_ONCE(side->mine->index, side->own);
-		speed_pair_break(ring->pair, ring);
-	}
-	holder->ended_epoch[role] = r->epoch;
-	holder->ended_index[role] = side->own;
-	speed_holder_put(holder);
-	r->epoch = 0;
-	WRITE_ONCE(r->mm, NULL);
-	WRITE_ONCE(ring->used, jiffies);
-	role_backoff(r);
-	speed_count(SPEED_STAT_REVOKED);
-	trace_speed_map(ring->pair->id, ring->end, role, 0);
-	/* What the holder published last may have woken nobody. */
-	if (role == SPEED_ROLE_TX)
-		speed_wake_data(ring);
-	else
-		speed_wake_space(ring);
-}
 
 static int need_map(struct speed_pair *pair, int end)
 {
@@ -108,6 +27,8 @@ static int need_map(struct speed_pair *pair, int end)
 	/* Both roles of an endpoint may come here at once. */
 	if (cmpxchg(&pair->map[end], NULL, map))
 		speed_map_close(map);
+	else if (pair->door->mapped)
+		pair->door->mapped(map, true);
 	return 0;
 }
 
@@ -130,7 +51,7 @@ static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role
 		return -EAGAIN;
 	}
 	if (READ_ONCE(ring->overflow_bytes) || plain) {
-		lease->retry = LEASE_RETRY_MIN;
+		lease->retry = SPEED_LEASE_RETRY;
 		return -EAGAIN;
 	}
 	return 0;
@@ -168,6 +89,14 @@ static void lease_tell(const struct speed_ring *ring, const struct speed_role *r
 	lease->off_data = speed_map_offset(role, SPEED_REGION_DATA);
 }
 
+/* Asked before pages are spent, and of the flags where they are afterwards. */
+static int door_allows(struct speed_ring *ring, int role)
+{
+	const struct speed_door *door = ring->pair->door;
+
+	return door->may_lease ? door->may_lease(ring, role) : 0;
+}
+
 static int lease_locked(struct speed_ring *ring, struct speed_role *r, int role,
 			struct speed_lease *lease)
 {
@@ -180,9 +109,13 @@ static int lease_locked(struct speed_ring *ring, struct speed_role *r, int role,
 		lease->retry = 1;
 		return -EAGAIN;
 	}
-	err = speed_ctl_make_ready(ring, role);
+	lease->retry = SPEED_LEASE_RETRY;
+	err = door_allows(ring, role) ?: speed_ctl_make_ready(ring, role) ?:
+	      door_allows(ring, role);
 	if (!err)
 		err = lease_begin(ring, r, role, lease->cookie);
+	if (!err)
+		lease->retry = 0;
 	mutex_unlock(&other->lock);
 	return err;
 }

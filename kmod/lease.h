@@ -7,10 +7,16 @@
 
 #include "pair.h"
 
+/* Operations by system call until a lease may be asked for again, at least. */
+#define SPEED_LEASE_RETRY	8u
+
 struct speed_lease;
 struct speed_settle;
 
 void speed_lease_end(struct speed_ring *ring, int role);
+void speed_lease_drop(struct speed_ring *ring, int role);
+void speed_lease_try_drop(struct speed_ring *ring, int role);
+void speed_lease_leave(struct speed_pair *pair, int end);
 int speed_lease_grant(struct speed_pair *pair, int end, struct speed_lease *lease);
 int speed_lease_settle(struct speed_pair *pair, int end, struct speed_settle *settle);
 int speed_lease_give_back(struct speed_pair *pair, int end, int role);

@@ -234,18 +234,26 @@ static void map_vma(struct vm_area_struct *vma, struct speed_holder *holder,
 }
 
 /**
- * speed_map_mmap() - mmap() of a socket
- * @file: the socket's
- * @sock: the socket
+ * speed_map_ours() - is it our regions that an mmap() asks for?
+ * @vma: what is asked for
+ */
+bool speed_map_ours(const struct vm_area_struct *vma)
+{
+	return (u64)vma->vm_pgoff << PAGE_SHIFT >= MAP_BASE;
+}
+
+/**
+ * speed_map_mmap() - mmap() of an endpoint
+ * @pair: its pair, or NULL
+ * @end: which it is
  * @vma: what is asked for
  *
  * Context: mmap_lock is held for writing; takes no role's lock.
  * Return: 0; -EINVAL for a wrong offset, length or sharing; -EPERM for a wrong
  * protection, or where the caller does not hold the role's lease.
  */
-int speed_map_mmap(struct file *file, struct socket *sock, struct vm_area_struct *vma)
+int speed_map_mmap(struct speed_pair *pair, int end, struct vm_area_struct *vma)
 {
-	struct speed_pair *pair = speed_sk_pair(sock->sk);
 	struct speed_holder *holder;
 	struct speed_map *map;
 	struct place place;
@@ -253,7 +261,7 @@ int speed_map_mmap(struct file *file, struct socket *sock, struct vm_area_struct
 
 	if (!pair || !place_of((u64)vma->vm_pgoff << PAGE_SHIFT, &place))
 		return -EINVAL;
-	map = speed_pair_map(pair, speed_sk(sock->sk)->end);
+	map = speed_pair_map(pair, end);
 	holder = map ? speed_holder_of(map, &map_role(map, place.role)->holder) : NULL;
 	if (!holder)
 		return -EPERM;

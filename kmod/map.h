@@ -10,7 +10,6 @@
 struct file;
 struct mm_struct;
 struct page;
-struct socket;
 struct vm_area_struct;
 
 /**
@@ -45,6 +44,7 @@ struct speed_holder {
  * @scratch: where the stray stores of a revoked holder go
  * @lock: covers @holders and their counts; a leaf
  * @holders: address spaces that map it or hold a lease
+ * @watch: the door's list of them
  */
 struct speed_map {
 	struct file *file;
@@ -53,6 +53,7 @@ struct speed_map {
 	struct page *scratch;
 	spinlock_t lock;	/* holders */
 	struct list_head holders;
+	struct list_head watch;
 };
 
 enum speed_region {
@@ -70,7 +71,8 @@ struct speed_holder *speed_holder_of(struct speed_map *map, struct speed_holder 
 void speed_holder_put(struct speed_holder *holder);
 void speed_map_grant(struct speed_holder *holder, int role);
 void speed_map_revoke(struct speed_holder *holder, int role);
-int speed_map_mmap(struct file *file, struct socket *sock, struct vm_area_struct *vma);
+bool speed_map_ours(const struct vm_area_struct *vma);
+int speed_map_mmap(struct speed_pair *pair, int end, struct vm_area_struct *vma);
 int speed_map_init(void);
 void speed_map_exit(void);
 

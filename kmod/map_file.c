@@ -23,6 +23,8 @@ static int map_file_release(struct socket *sock)
 	if (!map)
 		return 0;
 	SOCK_INODE(sock)->i_private = NULL;
+	if (map->pair->door->mapped)
+		map->pair->door->mapped(map, false);
 	__free_page(map->scratch);
 	speed_pair_put(map->pair);
 	kfree(map);
@@ -82,6 +84,7 @@ struct speed_map *speed_map_new(struct speed_pair *pair, int end)
 	map->end = end;
 	spin_lock_init(&map->lock);
 	INIT_LIST_HEAD(&map->holders);
+	INIT_LIST_HEAD(&map->watch);
 	map->scratch = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!map->scratch)
 		goto free;

@@ -55,6 +55,11 @@ struct speed_user;
  * @free: whose memory the pair is, or NULL for memory of its own
  * @data_ready: whether a reader that wants so many bytes has something to do,
  *	or NULL where the ring and its overflow say all
+ * @wait_data: speed_wait_data() with what else the door has to say, or NULL
+ * @may_lease: 0, or why a role may not be leased now; both roles' locks are held;
+ *	or NULL
+ * @mapped: an endpoint got a mapping file, or the last mapping of it is gone, or
+ *	NULL; may sleep
  * @ring_alone: nothing goes beyond the ring into its overflow
  */
 struct speed_door {
@@ -63,6 +68,9 @@ struct speed_door {
 	void (*settle)(struct speed_pair *pair);
 	void (*free)(struct speed_pair *pair);
 	bool (*data_ready)(struct speed_ring *ring, u64 want);
+	int (*wait_data)(struct speed_ring *ring, u64 want, long *timeo);
+	int (*may_lease)(struct speed_ring *ring, int role);
+	void (*mapped)(struct speed_map *map, bool on);
 	bool ring_alone;
 };
 

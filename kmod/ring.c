@@ -160,6 +160,20 @@ u64 speed_ring_index(struct speed_ring *ring, int role)
 }
 
 /**
+ * speed_ring_arrived() - bytes that have come for a consumer, ever
+ * @ring: the ring
+ *
+ * Context: any; no lock needed.
+ * Return: bytes; those that are taken alone, where the producer's index is a lie.
+ */
+u64 speed_ring_arrived(struct speed_ring *ring)
+{
+	u64 live = speed_ring_live(ring);
+
+	return speed_ring_index(ring, SPEED_ROLE_RX) + (live > ring->size ? 0 : live);
+}
+
+/**
  * speed_ring_fill() - bytes in a ring and its overflow, to be told
  * @ring: the ring
  *

@@ -15,6 +15,7 @@ u64 speed_ring_live_shared(struct speed_ring *ring);
 u32 speed_ring_flags_shared(struct speed_ring *ring);
 u64 speed_ring_limit(struct speed_ring *ring);
 u64 speed_ring_index(struct speed_ring *ring, int role);
+u64 speed_ring_arrived(struct speed_ring *ring);
 u64 speed_ring_fill(struct speed_ring *ring);
 u64 speed_ring_room(struct speed_ring *ring);
 void speed_ring_flag(struct speed_ring *ring, u32 flag);

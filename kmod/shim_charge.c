@@ -14,6 +14,7 @@
 #include "charge.h"
 #include "compat/compat.h"
 #include "shim.h"
+#include "shim_map.h"
 
 #define SPARE	4
 
@@ -129,5 +130,8 @@ const struct speed_door shim_door = {
 	.settle		= door_settle,
 	.free		= door_free,
 	.data_ready	= shim_data_ready,
+	.wait_data	= shim_wait_mapped,
+	.may_lease	= shim_may_lease,
+	.mapped		= shim_mapped,
 	.ring_alone	= true,
 };

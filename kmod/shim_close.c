@@ -7,8 +7,10 @@
 #include <linux/module.h>
 #include <net/sock.h>
 
+#include "lease.h"
 #include "ring.h"
 #include "shim.h"
+#include "shim_map.h"
 #include "shim_proto.h"
 #include "trace.h"
 
@@ -24,14 +26,18 @@ int shim_shutdown(struct socket *sock, int how)
 {
 	struct shim *shim = shim_of(sock->sk);
 	struct speed_pair *pair = shim ? shim_pair(shim) : NULL;
+	struct speed_ring *ring;
 	struct mutex *lock;	/* the producer's */
 	int err;
 
 	if (!pair)
 		return shim_tcp_of(sock->sk)->ops->shutdown(sock, how);
 	/* As TCP, which waits for a sender that copies. */
-	lock = &shim_tx_ring(shim, pair)->role[SPEED_ROLE_TX].lock;
+	ring = shim_tx_ring(shim, pair);
+	lock = &ring->role[SPEED_ROLE_TX].lock;
 	mutex_lock(lock);
+	speed_lease_end(ring, SPEED_ROLE_TX);
+	shim_flag_mapped(pair, SPEED_OVERFLOW);
 	err = shim->base->ops->shutdown(sock, how);
 	mutex_unlock(lock);
 	return err;
@@ -63,6 +69,11 @@ static void close_pair(struct sock *sk, struct speed_pair *pair, int end)
 
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	WRITE_ONCE(pair->tcp.closed[end], true);
+	shim_flag_mapped(pair, SPEED_CLOSED);
+	/* Of who maps it: what was published until now, and no more. */
+	speed_lease_leave(pair, end);
+	if (!speed_ring_at_home(&pair->ring[!end]))
+		speed_lease_try_drop(&pair->ring[!end], SPEED_ROLE_TX);
 	smp_mb();	/* it looks after it publishes, we count after this */
 	lost = speed_ring_live(&pair->ring[!end]);
 	trace_speed_close(pair->id, end, lost);
@@ -86,6 +97,7 @@ void shim_close(struct sock *sk, long timeout)
 	const struct shim_base *base = shim_tcp_of(sk);
 	struct shim *shim = shim_of(sk);
 	struct speed_pair *pair;
+	int end;
 
 	if (!shim) {
 		base->prot->close(sk, timeout);
@@ -93,13 +105,14 @@ void shim_close(struct sock *sk, long timeout)
 	}
 	base = shim->base;
 	pair = shim_take_pair(shim);
+	end = shim->end;
 	if (pair)
-		close_pair(sk, pair, shim->end);
+		close_pair(sk, pair, end);
 	/* What is left is TCP's alone, however long it lasts. */
 	shim_leave(sk);
 	base->prot->close(sk, timeout);
 	if (pair)
-		speed_pair_put(pair);
+		shim_drop_pair(pair, end);
 	/* Last: nothing sleeps from here to the return, which shim_exit() waits for. */
 	module_put(THIS_MODULE);
 }
@@ -126,6 +139,9 @@ int shim_disconnect(struct sock *sk, int flags)
 	pair = shim_pair(shim) ? shim_take_pair(shim) : NULL;
 	if (pair) {
 		WRITE_ONCE(pair->tcp.closed[shim->end], true);
+		shim_flag_mapped(pair, SPEED_CLOSED);
+		speed_lease_try_drop(shim_tx_ring(shim, pair), SPEED_ROLE_TX);
+		speed_lease_try_drop(shim_rx_ring(shim, pair), SPEED_ROLE_RX);
 		shim->old = pair;
 	}
 	WRITE_ONCE(shim->given_up, true);

@@ -11,6 +11,7 @@
 #include <linux/workqueue.h>
 
 #include "shim.h"
+#include "shim_map.h"
 #include "shim_proto.h"
 
 #define AGAIN	(HZ / 10)
@@ -58,9 +59,9 @@ static void leave(struct work_struct *work)
 	}
 	pair = shim_take_pair(l->shim);
 	if (pair)
-		speed_pair_put(pair);
+		shim_drop_pair(pair, l->shim->end);
 	if (l->shim->old)
-		speed_pair_put(l->shim->old);
+		shim_drop_pair(l->shim->old, l->shim->end);
 	shim_conn_put(shim_conn(l->shim));
 	sock_put(l->sk);
 	kfree(l);

@@ -16,6 +16,7 @@
 #include <linux/skbuff.h>
 #include <net/sock.h>
 
+#include "lease.h"
 #include "ring.h"
 #include "rx.h"
 #include "shim.h"
@@ -225,6 +226,7 @@ static int bring_now(struct shim *shim, struct speed_ring *ring, u32 reason)
 
 	if (mutex_lock_killable(&ring->role[SPEED_ROLE_RX].lock))
 		return -EINTR;
+	speed_lease_end(ring, SPEED_ROLE_RX);
 	if (stop_producer(ring, reason)) {
 		lock_sock(shim->sk);
 		err = bring_ring(shim->sk, ring);
@@ -275,6 +277,7 @@ int shim_bring_home_locked(struct shim *shim, u32 reason)
 		return 0;
 	if (!mutex_trylock(&ring->role[SPEED_ROLE_RX].lock))
 		return -EAGAIN;
+	speed_lease_end(ring, SPEED_ROLE_RX);
 	err = stop_producer(ring, reason) ? bring_ring(shim->sk, ring) : -EAGAIN;
 	mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
 	return err;

@@ -84,7 +84,7 @@ void shim_tell_counters(struct shim *shim)
 	if (!pair)
 		return;
 	sent = speed_ring_index(shim_tx_ring(shim, pair), SPEED_ROLE_TX);
-	received = speed_ring_index(shim_rx_ring(shim, pair), SPEED_ROLE_TX);
+	received = speed_ring_arrived(shim_rx_ring(shim, pair));
 	tp->bytes_sent += sent - shim->told[SPEED_ROLE_TX];
 	tp->bytes_acked += sent - shim->told[SPEED_ROLE_TX];
 	tp->bytes_received += received - shim->told[SPEED_ROLE_RX];

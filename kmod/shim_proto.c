@@ -14,6 +14,7 @@
 
 #include "compat/compat.h"
 #include "shim.h"
+#include "shim_map.h"
 #include "shim_proto.h"
 #include "shim_splice.h"
 
@@ -134,6 +135,12 @@ static void derive_ops(struct shim_base *base)
 
 	*o = *base->ops;
 	o->accept = shim_accept;
+	o->poll = shim_poll;
+	o->ioctl = shim_op_ioctl;
+	o->mmap = shim_mmap;
+#ifdef CONFIG_COMPAT
+	o->compat_ioctl = shim_compat_ioctl;
+#endif
 	o->shutdown = shim_shutdown;
 	o->set_rcvlowat = shim_set_rcvlowat;
 	o->splice_read = shim_splice_read;

@@ -38,6 +38,14 @@ static u64 peeked(const struct take *t)
 	return off >= 0 ? off : t->done;
 }
 
+/* Nothing to be had, and not worth a holder's lease to find out. */
+static bool hopeless(const struct take *t, long timeo)
+{
+	struct speed_pair *pair = shim_pair(t->shim);
+
+	return pair && !t->done && speed_rx_hopeless(shim_rx_ring(t->shim, pair), timeo);
+}
+
 static ssize_t receive_all(struct take *t)
 {
 	size_t target = sock_rcvlowat(t->sk, t->flags & MSG_WAITALL, t->len);
@@ -46,7 +54,7 @@ static ssize_t receive_all(struct take *t)
 	u64 skip;
 
 	do {
-		n = shim_take(t);
+		n = unlikely(hopeless(t, timeo)) ? -EAGAIN : shim_take(t);
 		if (n > 0) {
 			t->done += n;
 			/* Places in TCP's queue and bytes peeked are not the same then. */

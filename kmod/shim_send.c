@@ -24,8 +24,6 @@
 #include "tx.h"
 #include "wait.h"
 
-#define PATIENCE	max(HZ / 50, 2)		/* jiffies without space */
-
 static ssize_t send_tcp(struct shim *shim, struct msghdr *msg, size_t sent)
 {
 	int n;
@@ -136,7 +134,8 @@ static ssize_t put_all(struct shim *shim, struct speed_ring *ring, struct msghdr
 /* The ring is full: is there reason to wait, and was there space after it? */
 static bool space_came(struct shim *shim, struct speed_ring *ring, const struct msghdr *msg)
 {
-	long timeo = min_t(long, sock_sndtimeo(shim->sk, msg->msg_flags & MSG_DONTWAIT), PATIENCE);
+	long timeo = min_t(long, sock_sndtimeo(shim->sk, msg->msg_flags & MSG_DONTWAIT),
+			   SPEED_PATIENCE);
 
 	return timeo && !speed_wait_space(ring, 1, &timeo);
 }

@@ -8,8 +8,10 @@
 #include <linux/uaccess.h>
 #include <net/sock.h>
 
+#include "lease.h"
 #include "shim.h"
 #include "shim_proto.h"
+#include "sockopt.h"
 
 #define SPEED_TCP_AO_ADD_KEY	38	/* TCP_AO_ADD_KEY, since 6.7 */
 
@@ -24,6 +26,15 @@ static int pass_set(struct sock *sk, int level, int name, sockptr_t val, unsigne
 	return prot->setsockopt(sk, level, name, val, len);
 }
 
+/* Who maps the ring that it sends by would go on, past TCP's own calls. */
+static void stop_sending(struct shim *shim)
+{
+	struct speed_pair *pair = shim_pair(shim);
+
+	if (pair)
+		speed_lease_drop(shim_tx_ring(shim, pair), SPEED_ROLE_TX);
+}
+
 /* Give the ULP slot away, with nothing of the stream left in the ring. */
 static int let_go(struct sock *sk, struct shim *shim)
 {
@@ -31,6 +42,7 @@ static int let_go(struct sock *sk, struct shim *shim)
 
 	if (err)
 		return err;
+	stop_sending(shim);
 	lock_sock(sk);
 	if (shim_of(sk) == shim)
 		err = shim_detach(sk);
@@ -132,6 +144,20 @@ static int set_fuse(struct shim *shim, sockptr_t val, unsigned int len)
 	return 0;
 }
 
+static int set_ours(struct shim *shim, int name, sockptr_t val, unsigned int len)
+{
+	int err;
+
+	if (name == SPEED_FUSE)
+		return set_fuse(shim, val, len);
+	if (name != SPEED_UNLEASE)
+		return -ENOPROTOOPT;
+	atomic_inc(&shim->calls);
+	err = speed_set_unlease(shim_pair(shim), shim->end, val, len);
+	atomic_dec(&shim->calls);
+	return err;
+}
+
 /**
  * shim_setsockopt() - setsockopt() below SOL_SOCKET
  * @sk: the socket
@@ -149,7 +175,7 @@ int shim_setsockopt(struct sock *sk, int level, int name, sockptr_t val, unsigne
 	if (!shim)
 		return shim_tcp_of(sk)->prot->setsockopt(sk, level, name, val, len);
 	if (level == SOL_SPEED)
-		return name == SPEED_FUSE ? set_fuse(shim, val, len) : -ENOPROTOOPT;
+		return set_ours(shim, name, val, len);
 	if (level == SOL_TCP)
 		return set_tcp(sk, shim, name, val, len);
 	if (level == SOL_IPV6 && name == IPV6_ADDRFORM && sk->sk_family == AF_INET6)
@@ -168,6 +194,17 @@ static int put_value(char __user *val, int __user *len, const void *from, int si
 	return copy_to_user(val, from, size) ? -EFAULT : 0;
 }
 
+/* What is as with AF_SPEED. */
+static int get_mapped(struct shim *shim, int name, char __user *val, int __user *len)
+{
+	int err;
+
+	atomic_inc(&shim->calls);
+	err = speed_get(shim->sk, shim_pair(shim), shim->end, name, val, len);
+	atomic_dec(&shim->calls);
+	return err;
+}
+
 static int get_ours(struct shim *shim, int name, char __user *val, int __user *len)
 {
 	struct speed_fusion fusion = {};
@@ -175,8 +212,10 @@ static int get_ours(struct shim *shim, int name, char __user *val, int __user *l
 
 	switch (name) {
 	case SPEED_MAGIC:
-		word = SPEED_MAGIC_VALUE;
-		return put_value(val, len, &word, sizeof(word));
+	case SPEED_INFO:
+	case SPEED_LEASE:
+	case SPEED_SETTLE:
+		return get_mapped(shim, name, val, len);
 	case SPEED_FUSE:
 		word = !(READ_ONCE(shim->bars) & BIT(SPEED_TCP_REQUEST));
 		return put_value(val, len, &word, sizeof(word));

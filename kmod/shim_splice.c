@@ -9,6 +9,7 @@
 #include <linux/sched/signal.h>
 #include <net/sock.h>
 
+#include "lease.h"
 #include "ring.h"
 #include "shim.h"
 #include "shim_proto.h"
@@ -31,6 +32,8 @@ static ssize_t splice_tcp(struct shim *shim, struct socket *sock, loff_t *ppos,
 
 	if (ring && mutex_lock_killable(&ring->role[SPEED_ROLE_RX].lock))
 		return -EINTR;
+	if (ring)
+		speed_role_enter(ring, SPEED_ROLE_RX);
 	next = shim_tcp_unread(shim->sk);
 	smp_rmb();	/* these bytes of TCP come before what comes to the ring now */
 	if (ring && speed_ring_live(ring))

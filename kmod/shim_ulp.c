@@ -9,6 +9,7 @@
 
 #include "compat/compat.h"
 #include "shim.h"
+#include "shim_map.h"
 #include "shim_proto.h"
 #include "stats.h"
 
@@ -66,8 +67,11 @@ void shim_bar(struct shim *shim, u32 reason, bool on)
 {
 	spin_lock_bh(&shim->lock);
 	shim->bars = on ? shim->bars | BIT(reason) : shim->bars & ~BIT(reason);
-	if (shim->pair)
+	if (shim->pair) {
 		WRITE_ONCE(shim->pair->tcp.bars[shim->end], shim->bars);
+		if (on)
+			shim_flag_mapped(shim->pair, SPEED_OVERFLOW);
+	}
 	spin_unlock_bh(&shim->lock);
 }
 
@@ -202,7 +206,7 @@ void shim_leave(struct sock *sk)
 	take_off(sk, shim);
 	WRITE_ONCE(inet_csk(sk)->icsk_ulp_ops, NULL);
 	if (shim->old)
-		speed_pair_put_any(shim->old);
+		shim_drop_pair(shim->old, shim->end);
 	shim_conn_put(shim_conn(shim));
 }
 
@@ -267,6 +271,7 @@ void shim_ulp_stop(void)
 
 void shim_ulp_exit(void)
 {
+	shim_watch_stop();
 	rcu_barrier();
 	kmem_cache_destroy(conn_cache);
 }

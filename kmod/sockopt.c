@@ -26,13 +26,31 @@ static int set_mode(struct sock *sk, u32 mode)
 	return 0;
 }
 
-static int unlease(struct sock *sk, u32 role)
+static int unlease(struct speed_pair *pair, int end, u32 role)
 {
-	struct speed_pair *pair = speed_sk_pair(sk);
-
 	if (role >= SPEED_ROLES)
 		return -EINVAL;
-	return pair ? speed_lease_give_back(pair, speed_sk(sk)->end, role) : -ENOTCONN;
+	return pair ? speed_lease_give_back(pair, end, role) : -ENOTCONN;
+}
+
+/**
+ * speed_set_unlease() - SPEED_UNLEASE
+ * @pair: the socket's pair, or NULL
+ * @end: which endpoint it is
+ * @val: a __u32, the role
+ * @len: its size
+ *
+ * Return: 0 or the error.
+ */
+int speed_set_unlease(struct speed_pair *pair, int end, sockptr_t val, unsigned int len)
+{
+	u32 role;
+
+	if (len != sizeof(role))
+		return -EINVAL;
+	if (copy_from_sockptr(&role, val, sizeof(role)))
+		return -EFAULT;
+	return unlease(pair, end, role);
 }
 
 /**
@@ -47,17 +65,19 @@ static int unlease(struct sock *sk, u32 role)
  */
 int speed_setsockopt(struct socket *sock, int level, int name, sockptr_t val, unsigned int len)
 {
-	u32 v;
+	u32 mode;
 
 	if (level != SOL_SPEED)
 		return -EOPNOTSUPP;
-	if (name != SPEED_MODE && name != SPEED_UNLEASE)
+	if (name == SPEED_UNLEASE)
+		return speed_set_unlease(speed_sk_pair(sock->sk), speed_sk(sock->sk)->end, val, len);
+	if (name != SPEED_MODE)
 		return -ENOPROTOOPT;
-	if (len != sizeof(v))
+	if (len != sizeof(mode))
 		return -EINVAL;
-	if (copy_from_sockptr(&v, val, sizeof(v)))
+	if (copy_from_sockptr(&mode, val, sizeof(mode)))
 		return -EFAULT;
-	return name == SPEED_MODE ? set_mode(sock->sk, v) : unlease(sock->sk, v);
+	return set_mode(sock->sk, mode);
 }
 
 static u32 state_of(const struct sock *sk, const struct speed_pair *pair)
@@ -85,9 +105,8 @@ static void fill_pair(struct speed_info *info, struct speed_pair *pair, int end)
 	}
 }
 
-static int get_info(struct sock *sk, void *out)
+static int get_info(struct sock *sk, struct speed_pair *pair, int end, void *out)
 {
-	struct speed_pair *pair = speed_sk_pair(sk);
 	struct speed_info *info = out;
 
 	memset(info, 0, sizeof(*info));
@@ -96,13 +115,12 @@ static int get_info(struct sock *sk, void *out)
 	info->type = sk->sk_type;
 	info->spin_us = READ_ONCE(speed_net(sock_net(sk))->spin_us);
 	if (pair)
-		fill_pair(info, pair, speed_sk(sk)->end);
+		fill_pair(info, pair, end);
 	return 0;
 }
 
-static int get_lease(struct sock *sk, void *inout)
+static int get_lease(struct sock *sk, struct speed_pair *pair, int end, void *inout)
 {
-	struct speed_pair *pair = speed_sk_pair(sk);
 	struct speed_lease *lease = inout;
 	u64 cookie = lease->cookie;
 	u32 role = lease->role;
@@ -114,28 +132,27 @@ static int get_lease(struct sock *sk, void *inout)
 	memset(lease, 0, sizeof(*lease));
 	lease->role = role;
 	lease->cookie = cookie;
-	return speed_lease_grant(pair, speed_sk(sk)->end, lease);
+	return speed_lease_grant(pair, end, lease);
 }
 
-static int get_settle(struct sock *sk, void *inout)
+static int get_settle(struct sock *sk, struct speed_pair *pair, int end, void *inout)
 {
-	struct speed_pair *pair = speed_sk_pair(sk);
 	struct speed_settle *settle = inout;
 
 	if (settle->role >= SPEED_ROLES || settle->flags || !settle->epoch)
 		return -EINVAL;
 	if (!pair)
 		return -ENOTCONN;
-	return speed_lease_settle(pair, speed_sk(sk)->end, settle);
+	return speed_lease_settle(pair, end, settle);
 }
 
-static int get_magic(struct sock *sk, void *out)
+static int get_magic(struct sock *sk, struct speed_pair *pair, int end, void *out)
 {
 	*(u32 *)out = SPEED_MAGIC_VALUE;
 	return 0;
 }
 
-static int get_mode(struct sock *sk, void *out)
+static int get_mode(struct sock *sk, struct speed_pair *pair, int end, void *out)
 {
 	struct speed_addr *addr = speed_sk_addr(sk);
 
@@ -147,7 +164,7 @@ static int get_mode(struct sock *sk, void *out)
 
 /* What can be got: how large it is, and whether it is read first. */
 static const struct getter {
-	int (*get)(struct sock *sk, void *inout);
+	int (*get)(struct sock *sk, struct speed_pair *pair, int end, void *inout);
 	unsigned int size;
 	bool in;
 } getters[] = {
@@ -159,10 +176,11 @@ static const struct getter {
 };
 
 /**
- * speed_getsockopt() - getsockopt()
- * @sock: the socket
- * @level: SOL_SPEED, or it is -EOPNOTSUPP
- * @name: the option
+ * speed_get() - getsockopt() at SOL_SPEED
+ * @sk: the socket
+ * @pair: its pair, or NULL
+ * @end: which endpoint it is
+ * @name: the option; SPEED_MODE is AF_SPEED's alone
  * @val: where to, and for some options from
  * @len: its size, exactly
  *
@@ -170,7 +188,8 @@ static const struct getter {
  *
  * Return: 0 or the error.
  */
-int speed_getsockopt(struct socket *sock, int level, int name, char __user *val, int __user *len)
+int speed_get(struct sock *sk, struct speed_pair *pair, int end, int name, char __user *val,
+	      int __user *len)
 {
 	union {
 		u32 word;
@@ -181,8 +200,6 @@ int speed_getsockopt(struct socket *sock, int level, int name, char __user *val,
 	const struct getter *g;
 	int size, err;
 
-	if (level != SOL_SPEED)
-		return -EOPNOTSUPP;
 	if (name < 0 || name >= ARRAY_SIZE(getters) || !getters[name].get)
 		return -ENOPROTOOPT;
 	g = &getters[name];
@@ -192,15 +209,34 @@ int speed_getsockopt(struct socket *sock, int level, int name, char __user *val,
 		return -EINVAL;
 	if (g->in && copy_from_user(&u, val, g->size))
 		return -EFAULT;
-	err = g->get(sock->sk, &u);
+	err = g->get(sk, pair, end, &u);
 	if (err && err != -EAGAIN)
 		return err;
 	if (!copy_to_user(val, &u, g->size))
 		return err;
 	/* A lease that nobody heard of. */
 	if (!err && name == SPEED_LEASE)
-		unlease(sock->sk, u.lease.role);
+		unlease(pair, end, u.lease.role);
 	return -EFAULT;
+}
+
+/**
+ * speed_getsockopt() - getsockopt()
+ * @sock: the socket
+ * @level: SOL_SPEED, or it is -EOPNOTSUPP
+ * @name: the option
+ * @val: where to, and for some options from
+ * @len: its size, exactly
+ *
+ * Return: 0 or the error.
+ */
+int speed_getsockopt(struct socket *sock, int level, int name, char __user *val, int __user *len)
+{
+	struct sock *sk = sock->sk;
+
+	if (level != SOL_SPEED)
+		return -EOPNOTSUPP;
+	return speed_get(sk, speed_sk_pair(sk), speed_sk(sk)->end, name, val, len);
 }
 
 static int end_rx_lease(struct sock *sk)

@@ -15,8 +15,10 @@
 #include <net/sock.h>
 
 #include "compat/compat.h"
+#include "lease.h"
 #include "ring.h"
 #include "shim.h"
+#include "shim_map.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -135,6 +137,15 @@ static u32 why_not_yet(struct shim *shim, struct speed_ring *ring)
 	return SPEED_TCP_FUSED;
 }
 
+/* Of what went by TCP a mapped reader knows nothing: it shall look there first. */
+static bool reader_unmapped(struct speed_ring *ring)
+{
+	if (likely(!READ_ONCE(ring->role[SPEED_ROLE_RX].epoch)))
+		return true;
+	speed_lease_try_drop(ring, SPEED_ROLE_RX);
+	return !READ_ONCE(ring->role[SPEED_ROLE_RX].epoch);
+}
+
 /**
  * shim_fuse() - move a direction to its ring, if that can be
  * @shim: the producer's
@@ -151,6 +162,8 @@ u32 shim_fuse(struct shim *shim, struct speed_ring *ring)
 	reason = why_not_yet(shim, ring);
 	if (reason)
 		return reason;
+	if (!reader_unmapped(ring))
+		return SPEED_TCP_BUSY;
 	if (speed_ring_need_buf(ring))
 		return SPEED_TCP_MEMORY;
 	lock_sock(shim->sk);
@@ -175,15 +188,20 @@ u32 shim_fuse(struct shim *shim, struct speed_ring *ring)
  * @shim: the producer's, to be told the reason; may be NULL
  * @ring: its ring; its producer's lock is held
  * @reason: SPEED_TCP_*
+ *
+ * Context: process; may sleep to end a lease.
  */
 void shim_unfuse(struct shim *shim, struct speed_ring *ring, u32 reason)
 {
 	lockdep_assert_held(&ring->role[SPEED_ROLE_TX].lock);
+	speed_lease_end(ring, SPEED_ROLE_TX);
 	if (shim)
 		shim->reason = reason;
 	if (!ring->fused)
 		return;
 	ring->fused = false;
+	/* Before TCP has a byte: a mapped reader that finds nothing asks. */
+	shim_flag_mapped(ring->pair, SPEED_OVERFLOW);
 	if (shim)
 		shim->unfused++;
 	speed_count(SPEED_STAT_TCP_UNFUSED);

@@ -7,6 +7,9 @@
 
 #include "ring.h"
 
+/* How long a writer waits for a ring that can be passed by, jiffies. */
+#define SPEED_PATIENCE	max(HZ / 50, 2)
+
 void speed_wake_data(struct speed_ring *ring);
 void speed_wake_writer(struct speed_ring *ring);
 void speed_wake_mapped_data(struct speed_ring *ring);

@@ -34,11 +34,11 @@ static void wrong(const struct transport *t)
 	WANT_ERR(tcp_set_fuse(fd[0], 0xffffffff), EINVAL, "all ones");
 	WANT_ERR(setsockopt(fd[0], SOL_SPEED, SPEED_FUSE, bad_pointer(), 4), EFAULT, "bad pointer");
 	for (i = 0; i < 20; i++) {
-		if (i != SPEED_FUSE)
+		if (i != SPEED_FUSE && i != SPEED_UNLEASE)
 			WANT_ERR(setsockopt(fd[0], SOL_SPEED, i, room, 4), ENOPROTOOPT,
 				 "set %d", i);
 		len = 4;
-		if (i != SPEED_FUSE && i != SPEED_FUSION && i != SPEED_MAGIC)
+		if (i < SPEED_MAGIC || i > SPEED_FUSION || i == SPEED_MODE || i == SPEED_UNLEASE)
 			WANT_ERR(getsockopt(fd[0], SOL_SPEED, i, room, &len), ENOPROTOOPT,
 				 "get %d", i);
 	}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How a lease ends. A role's lock is held, and the kernel
+ *
+ *	1. changes the epoch in the kernel page, so that a holder that publishes
+ *	   from now on learns of it;
+ *	2. removes the mapping's page-table entries, which waits for every
+ *	   processor (H): what was stored before is visible, what comes after
+ *	   hits the scratch page;
+ *	3. reads the index: that is what counted.
+ *
+ * A holder that is stopped, dead or hostile takes no part in it.
+ *
+ * A lease that was taken away is granted again only after a number of
+ * operations by system call, which doubles each time unless the lease had been
+ * worth its price (it moved LEASE_PAID bytes, or lasted LEASE_LASTED). So mixed
+ * use settles on the kernel path.
+ */
+#include <net/sock.h>
+
+#include "ctl.h"
+#include "lease.h"
+#include "map.h"
+#include "ring.h"
+#include "stats.h"
+#include "trace.h"
+#include "wait.h"
+
+#define LEASE_PAID	(256u << 10)
+#define LEASE_LASTED	(HZ / 4)
+#define LEASE_RETRY_MAX	BIT(16)
+
+static void role_backoff(struct speed_role *role)
+{
+	bool paid = role->side.own - role->granted >= LEASE_PAID ||
+		    time_after(jiffies, role->granted_at + LEASE_LASTED);
+
+	role->ops = 0;
+	role->retry = paid ? SPEED_LEASE_RETRY
+			   : clamp(role->retry * 2, (u32)SPEED_LEASE_RETRY, LEASE_RETRY_MAX);
+}
+
+/**
+ * speed_lease_end() - the kernel takes a role back
+ * @ring: the ring
+ * @role: SPEED_ROLE_*; its lock is held
+ *
+ * Nothing happens where no lease is in force. A lie left in the index resets
+ * the connection.
+ *
+ * Context: may sleep.
+ */
+void speed_lease_end(struct speed_ring *ring, int role)
+{
+	struct speed_role *r = &ring->role[role];
+	struct speed_ctl *ctl = speed_ring_ctl(ring);
+	struct speed_holder *holder = r->holder;
+	struct speed_side *side = &r->side;
+	u64 mine, theirs;
+
+	lockdep_assert_held(&r->lock);
+	if (!r->epoch)
+		return;
+	WRITE_ONCE(ctl->kern->epoch[role], 0);
+	speed_map_revoke(holder, role);
+	mine = READ_ONCE(side->mine->index);
+	theirs = smp_load_acquire(&side->theirs->index);	/* B, D */
+	if (speed_ring_sane(role == SPEED_ROLE_TX ? mine : theirs,
+			    role == SPEED_ROLE_TX ? theirs : mine, ring->size) &&
+	    (s64)(mine - r->granted) >= 0 &&
+	    !(ring->pair->type == SOCK_SEQPACKET && mine % 8)) {
+		side->own = mine;
+		side->other = theirs;
+	} else {
+		WRITE_ONCE(side->mine->index, side->own);
+		speed_pair_break(ring->pair, ring);
+	}
+	holder->ended_epoch[role] = r->epoch;
+	holder->ended_index[role] = side->own;
+	speed_holder_put(holder);
+	r->epoch = 0;
+	WRITE_ONCE(r->mm, NULL);
+	WRITE_ONCE(ring->used, jiffies);
+	role_backoff(r);
+	speed_count(SPEED_STAT_REVOKED);
+	trace_speed_map(ring->pair->id, ring->end, role, 0);
+	/* What the holder published last may have woken nobody. */
+	if (role == SPEED_ROLE_TX)
+		speed_wake_data(ring);
+	else
+		speed_wake_space(ring);
+}
+
+/**
+ * speed_lease_drop() - take a role back from whoever maps it
+ * @ring: the ring
+ * @role: SPEED_ROLE_*
+ *
+ * Context: process; takes the role's lock, which nobody holds for long.
+ */
+void speed_lease_drop(struct speed_ring *ring, int role)
+{
+	mutex_lock(&ring->role[role].lock);
+	speed_lease_end(ring, role);
+	mutex_unlock(&ring->role[role].lock);
+}
+
+/**
+ * speed_lease_try_drop() - the same for who must not wait
+ * @ring: the ring
+ * @role: SPEED_ROLE_*
+ *
+ * Who holds the lock works on the role by system call, which has ended the lease
+ * or ends it.
+ */
+void speed_lease_try_drop(struct speed_ring *ring, int role)
+{
+	if (!mutex_trylock(&ring->role[role].lock))
+		return;
+	speed_lease_end(ring, role);
+	mutex_unlock(&ring->role[role].lock);
+}
+
+/**
+ * speed_lease_leave() - an endpoint has no users any more: nor are there leases
+ * @pair: the pair
+ * @end: the endpoint
+ *
+ * Context: process; takes both roles' locks.
+ */
+void speed_lease_leave(struct speed_pair *pair, int end)
+{
+	if (!READ_ONCE(pair->map[end]))
+		return;
+	speed_lease_drop(speed_pair_ring(pair, end, SPEED_ROLE_TX), SPEED_ROLE_TX);
+	speed_lease_drop(speed_pair_ring(pair, end, SPEED_ROLE_RX), SPEED_ROLE_RX);
+}

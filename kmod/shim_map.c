@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mapping a fused TCP connection. A mapped producer makes no system call, and so
+ * does not meet what a sending call looks for (shim_why()); a mapped consumer
+ * looks at nothing but the ring. A flag in the kernel page makes both use system
+ * calls, which then find out. Calls of ours set it at once; what happens behind
+ * our back (a packet tap, a filter, the sysctl, a reset) is looked for every WATCH
+ * for as long as anybody maps anything.
+ *
+ * watch_lock covers the list of mapping files; nothing but what is looked at
+ * without a lock is touched under it.
+ */
+#include <linux/compat.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/workqueue.h>
+#include <net/sock.h>
+
+#include "lease.h"
+#include "map.h"
+#include "ring.h"
+#include "shim.h"
+#include "shim_map.h"
+#include "shim_proto.h"
+#include "sockopt.h"
+#include "wait.h"
+
+#define WATCH	max(HZ / 20, 1)
+
+static DEFINE_MUTEX(watch_lock);	/* watched */
+static LIST_HEAD(watched);
+
+static void watch_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(watch, watch_work);
+
+static void flag_mapped(struct speed_ring *ring, u32 flag)
+{
+	if (!speed_ring_at_home(ring))
+		speed_ring_flag(ring, flag);
+}
+
+/**
+ * shim_flag_mapped() - from now on who maps a connection uses system calls
+ * @pair: the pair
+ * @flag: SPEED_OVERFLOW for a while, SPEED_CLOSED for good
+ *
+ * Context: any.
+ */
+void shim_flag_mapped(struct speed_pair *pair, u32 flag)
+{
+	/* What those calls shall find is there; shim_may_lease() looks after its store. */
+	smp_mb();
+	flag_mapped(&pair->ring[0], flag);
+	flag_mapped(&pair->ring[1], flag);
+}
+
+/**
+ * shim_drop_pair() - a socket's part in a pair ends
+ * @pair: the pair, whose reference goes
+ * @end: which endpoint it was
+ *
+ * Context: process; takes that endpoint's roles' locks.
+ */
+void shim_drop_pair(struct speed_pair *pair, int end)
+{
+	speed_lease_leave(pair, end);
+	speed_map_close(pair->map[end]);
+	speed_pair_put(pair);
+}
+
+/* Nothing but the ring is next, for who looks at nothing but the ring. */
+static bool ring_is_next(const struct speed_ring *ring)
+{
+	const struct sock *sk = speed_ring_reader(ring);
+
+	return !shim_tcp_unread(sk) && !shim_tcp_before(ring, sk) && !shim_ended(sk);
+}
+
+/* For struct speed_door. */
+int shim_may_lease(struct speed_ring *ring, int role)
+{
+	if (!ring->fused || !ring->buf)
+		return -EAGAIN;
+	/* A full barrier follows the flag; shim_flag_mapped() sets it after its reason. */
+	speed_ring_unflag(ring, SPEED_OVERFLOW);
+	if (!shim_why(ring) && (role == SPEED_ROLE_TX || ring_is_next(ring)))
+		return 0;
+	speed_ring_flag(ring, SPEED_OVERFLOW);
+	return -EAGAIN;
+}
+
+int shim_wait_mapped(struct speed_ring *ring, u64 want, long *timeo)
+{
+	struct shim *shim = shim_of(speed_ring_reader(ring));
+
+	return shim ? shim_wait(shim, want, timeo) : -ESTALE;
+}
+
+void shim_mapped(struct speed_map *map, bool on)
+{
+	mutex_lock(&watch_lock);
+	if (on && list_empty(&watched))
+		schedule_delayed_work(&watch, WATCH);
+	if (on)
+		list_add(&map->watch, &watched);
+	else
+		list_del_init(&map->watch);
+	mutex_unlock(&watch_lock);
+}
+
+static bool leased(const struct speed_ring *ring, int role)
+{
+	return READ_ONCE(ring->role[role].epoch);
+}
+
+/* Is there what a system call of the one who maps this would find? */
+static void look(const struct speed_map *map)
+{
+	struct speed_pair *pair = map->pair;
+	struct speed_ring *tx = &pair->ring[map->end], *rx = &pair->ring[!map->end];
+
+	if ((leased(tx, SPEED_ROLE_TX) && shim_why(tx)) ||
+	    (leased(rx, SPEED_ROLE_RX) && (shim_why(rx) || shim_ended(pair->sk[map->end]))))
+		shim_flag_mapped(pair, SPEED_OVERFLOW);
+}
+
+static void watch_work(struct work_struct *work)
+{
+	const struct speed_map *map;
+
+	mutex_lock(&watch_lock);
+	list_for_each_entry(map, &watched, watch) {
+		look(map);
+		cond_resched();
+	}
+	if (!list_empty(&watched))
+		schedule_delayed_work(&watch, WATCH);
+	mutex_unlock(&watch_lock);
+}
+
+/**
+ * shim_watch_now() - something changed that mapped connections shall hear of soon
+ *
+ * Context: any.
+ */
+void shim_watch_now(void)
+{
+	mod_delayed_work(system_wq, &watch, 0);
+}
+
+/**
+ * shim_watch_stop() - nothing is mapped any more, for good
+ *
+ * Context: process.
+ */
+void shim_watch_stop(void)
+{
+	cancel_delayed_work_sync(&watch);
+}
+
+/*
+ * poll(). Who waits for the edge in a queue stays there while a mapped reader
+ * drains the ring, and looks no more: the flag that makes a mapped producer wake
+ * is set even if there is something to read.
+ */
+__poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait)
+{
+	struct shim *shim = shim_of(sock->sk);
+	struct speed_pair *pair = shim ? shim_pair(shim) : NULL;
+	__poll_t mask = shim_tcp_of(sock->sk)->ops->poll(file, sock, wait);
+
+	if (pair && wait && wait->_qproc && !speed_ring_at_home(shim_rx_ring(shim, pair)))
+		speed_need_data(shim_rx_ring(shim, pair));
+	return mask;
+}
+
+int shim_op_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
+{
+	struct shim *shim = shim_of(sock->sk);
+	int err;
+
+	if (!shim || (cmd != SPEED_IOC_WAKE && cmd != SPEED_IOC_WAIT))
+		return shim_tcp_of(sock->sk)->ops->ioctl(sock, cmd, arg);
+	atomic_inc(&shim->calls);
+	err = speed_ioctl_mapped(sock, shim_pair(shim), shim->end, cmd, arg);
+	atomic_dec(&shim->calls);
+	return err;
+}
+
+#ifdef CONFIG_COMPAT
+/* Of a 32-bit program. */
+int shim_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
+{
+	if (cmd == SPEED_IOC_WAKE)
+		return shim_op_ioctl(sock, cmd, arg);
+	if (cmd == SPEED_IOC_WAIT)
+		return shim_op_ioctl(sock, cmd, (unsigned long)compat_ptr(arg));
+	return shim_tcp_of(sock->sk)->ops->compat_ioctl(sock, cmd, arg);
+}
+#endif
+
+int shim_mmap(struct file *file, struct socket *sock, struct vm_area_struct *vma)
+{
+	struct shim *shim = shim_of(sock->sk);
+	int err;
+
+	if (!shim || !speed_map_ours(vma))
+		return shim_tcp_of(sock->sk)->ops->mmap(file, sock, vma);
+	atomic_inc(&shim->calls);
+	err = speed_map_mmap(shim_pair(shim), shim->end, vma);
+	atomic_dec(&shim->calls);
+	return err;
+}
