@@ -65,14 +65,13 @@ PIN(speed_wait, want, 8);
 SIZE(speed_wait, 16);
 
 PIN(speed_index, index, 0);
-SIZE(speed_index, 64);
+SIZE(speed_index, 8);
 
 PIN(speed_kern, epoch, 0);
 PIN(speed_kern, flags, 16);
 PIN(speed_kern, reserved0, 20);
 PIN(speed_kern, wake_free, 24);
-PIN(speed_kern, reserved, 32);
-SIZE(speed_kern, 64);
+SIZE(speed_kern, 32);
 
 PIN(speed_record, len, 0);
 PIN(speed_record, reserved, 4);

@@ -11,6 +11,7 @@
 #include "family.h"
 #include "lease.h"
 #include "map.h"
+#include "overflow.h"
 #include "ring.h"
 #include "trace.h"
 
@@ -87,7 +88,7 @@ static u64 unread(struct speed_pair *pair, int end)
 {
 	struct speed_ring *ring = &pair->ring[!end];
 
-	return speed_ring_live(ring) + READ_ONCE(ring->overflow_bytes);
+	return speed_ring_live(ring) + speed_ring_beyond(ring);
 }
 
 /**
@@ -117,6 +118,6 @@ void speed_disconnect_pair(struct sock *sk, bool embryo)
 		WRITE_ONCE(pair->sk[!end]->sk_err, ECONNRESET);
 	trace_speed_close(pair->id, end, lost);
 	shut_pair(pair, end, SHUTDOWN_MASK);
-	speed_map_close(pair->map[end]);
+	speed_lease_unmap(pair, end);
 	speed_pair_put(pair);
 }

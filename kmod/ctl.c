@@ -14,14 +14,25 @@
 #include "ring.h"
 #include "wait.h"
 
+/**
+ * struct ctl_pages - control pages that can be mapped
+ * @ctl: where they are
+ * @rcu: to free them when lockless readers have gone
+ */
+struct ctl_pages {
+	struct speed_ctl ctl;
+	struct rcu_head rcu;
+};
+
 static struct speed_ctl *ctl_new(void)
 {
-	struct speed_ctl *ctl = kzalloc(sizeof(*ctl), GFP_KERNEL_ACCOUNT);
+	struct ctl_pages *pages = kzalloc(sizeof(*pages), GFP_KERNEL_ACCOUNT);
 	gfp_t gfp = GFP_KERNEL_ACCOUNT;
+	struct speed_ctl *ctl;
 
-	if (!ctl)
+	if (!pages)
 		return NULL;
-	ctl->shared = true;
+	ctl = &pages->ctl;
 	ctl->index[SPEED_ROLE_TX] = (void *)get_zeroed_page(gfp);
 	ctl->index[SPEED_ROLE_RX] = (void *)get_zeroed_page(gfp);
 	ctl->kern = (void *)get_zeroed_page(gfp);
@@ -40,12 +51,12 @@ void speed_ctl_free(struct speed_ctl *ctl)
 	free_page((unsigned long)ctl->index[SPEED_ROLE_TX]);
 	free_page((unsigned long)ctl->index[SPEED_ROLE_RX]);
 	free_page((unsigned long)ctl->kern);
-	kfree(ctl);
+	kfree(container_of(ctl, struct ctl_pages, ctl));
 }
 
 static void ctl_free_rcu(struct rcu_head *rcu)
 {
-	speed_ctl_free(container_of(rcu, struct speed_ctl, rcu));
+	speed_ctl_free(&container_of(rcu, struct ctl_pages, rcu)->ctl);
 }
 
 static bool ring_closed(const struct speed_ring *ring)
@@ -81,10 +92,10 @@ void speed_ctl_go_home(struct speed_ring *ring)
 {
 	struct speed_ctl *ctl = speed_ring_ctl(ring);
 
-	if (!ctl->shared)
+	if (ctl == &ring->home)
 		return;
 	ctl_move(ring, &ring->home);
-	call_rcu(&ctl->rcu, ctl_free_rcu);
+	call_rcu(&container_of(ctl, struct ctl_pages, ctl)->rcu, ctl_free_rcu);
 }
 
 /* Clear what the ring does not hold live; both roles' locks are held. */
@@ -120,7 +131,7 @@ int speed_ctl_make_ready(struct speed_ring *ring, int role)
 	err = speed_ring_need_buf(ring);
 	if (err)
 		return err;
-	if (!speed_ring_ctl(ring)->shared) {
+	if (speed_ring_at_home(ring)) {
 		ctl = ctl_new();
 		if (!ctl)
 			return -ENOBUFS;

@@ -12,6 +12,7 @@
 #include <asm/ioctls.h>
 
 #include "family.h"
+#include "map.h"
 #include "ring.h"
 #include "rx.h"
 #include "sockopt.h"
@@ -31,7 +32,8 @@ static void wake(struct speed_pair *pair, int end, u32 flags)
 
 static bool is_mine(const struct speed_ring *ring, int role)
 {
-	return READ_ONCE(ring->role[role].mm) == current->mm;
+	return speed_pair_map(ring->pair, speed_role_end(ring, role)) &&
+	       READ_ONCE(speed_term(ring, role)->mm) == current->mm;
 }
 
 static int wait_data(struct speed_ring *ring, u64 want, long timeo)

@@ -11,9 +11,12 @@
 #include "lease.h"
 #include "map.h"
 #include "net.h"
+#include "overflow.h"
 #include "reap.h"
 #include "stats.h"
 #include "trace.h"
+
+static atomic64_t epochs;	/* never the same twice, or zero */
 
 static int need_map(struct speed_pair *pair, int end)
 {
@@ -37,6 +40,7 @@ static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role
 {
 	struct sock *sk = ring->pair->sk[speed_role_end(ring, role)];
 	int stop = role == SPEED_ROLE_TX ? SEND_SHUTDOWN : RCV_SHUTDOWN;
+	const struct speed_term *term = speed_term(ring, role);
 	bool plain = role == SPEED_ROLE_RX &&
 		     (READ_ONCE(sk->sk_rcvlowat) > 1 || READ_ONCE(sk->sk_peek_off) >= 0);
 
@@ -44,13 +48,13 @@ static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role
 		return -EPIPE;
 	/* One that maps nothing has gone, or has never come. */
 	speed_reap_stray(ring, role, 0);
-	if (r->epoch && (r->holder->mm != current->mm || r->holder->cookie != lease->cookie))
+	if (r->epoch && (term->holder->mm != current->mm || term->holder->cookie != lease->cookie))
 		return -EBUSY;
-	if (!r->epoch && r->ops < r->retry) {
-		lease->retry = r->retry - r->ops;
+	if (!r->epoch && term->ops < term->retry) {
+		lease->retry = term->retry - term->ops;
 		return -EAGAIN;
 	}
-	if (READ_ONCE(ring->overflow_bytes) || plain) {
+	if (speed_ring_beyond(ring) || plain) {
 		lease->retry = SPEED_LEASE_RETRY;
 		return -EAGAIN;
 	}
@@ -60,18 +64,19 @@ static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role
 static int lease_begin(struct speed_ring *ring, struct speed_role *r, int role, u64 cookie)
 {
 	struct speed_pair *pair = ring->pair;
+	struct speed_term *term = speed_term(ring, role);
 	struct speed_holder *holder;
 	u64 epoch;
 
 	holder = speed_holder_make(pair->map[speed_role_end(ring, role)], cookie);
 	if (!holder)
 		return -ENOBUFS;
-	epoch = atomic64_inc_return(&pair->epochs);
+	epoch = atomic64_inc_return(&epochs);
 	speed_map_grant(holder, role);
-	r->granted = r->side.own;
-	r->granted_at = jiffies;
+	term->granted = r->side.own;
+	term->granted_at = jiffies;
 	r->epoch = epoch;
-	WRITE_ONCE(r->mm, current->mm);
+	WRITE_ONCE(term->mm, current->mm);
 	WRITE_ONCE(speed_ring_ctl(ring)->kern->epoch[role], epoch);
 	speed_count(SPEED_STAT_LEASED);
 	trace_speed_map(pair->id, ring->end, role, epoch);
@@ -211,9 +216,9 @@ int speed_lease_give_back(struct speed_pair *pair, int end, int role)
 
 	if (mutex_lock_killable(&r->lock))
 		return -EINTR;
-	if (r->epoch && r->holder->mm == current->mm) {
+	if (r->epoch && speed_term(ring, role)->mm == current->mm) {
 		speed_lease_end(ring, role);
-		r->retry = 0;
+		speed_term(ring, role)->retry = 0;
 		err = 0;
 	}
 	mutex_unlock(&r->lock);

@@ -17,22 +17,23 @@ void speed_lease_end(struct speed_ring *ring, int role);
 void speed_lease_drop(struct speed_ring *ring, int role);
 void speed_lease_try_drop(struct speed_ring *ring, int role);
 void speed_lease_leave(struct speed_pair *pair, int end);
+void speed_lease_unmap(struct speed_pair *pair, int end);
+void speed_role_enter_mapped(struct speed_ring *ring, int role);
 int speed_lease_grant(struct speed_pair *pair, int end, struct speed_lease *lease);
 int speed_lease_settle(struct speed_pair *pair, int end, struct speed_settle *settle);
 int speed_lease_give_back(struct speed_pair *pair, int end, int role);
 
 /*
  * Begin an operation of a role by system call: end a lease, if there is one.
- * The role's lock is held.
+ * The role's lock is held. An endpoint that was never mapped has none.
  */
 static inline void speed_role_enter(struct speed_ring *ring, int role)
 {
-	struct speed_role *r = &ring->role[role];
+	int end = speed_role_end(ring, role);
 
-	if (unlikely(r->epoch))
-		speed_lease_end(ring, role);
-	r->ops++;
-	speed_pair_seen(ring->pair, speed_role_end(ring, role));
+	if (unlikely(READ_ONCE(ring->pair->map[end])))
+		speed_role_enter_mapped(ring, role);
+	speed_pair_seen(ring->pair, end);
 }
 
 #endif

@@ -48,11 +48,6 @@ u64 speed_map_offset(int role, enum speed_region region)
 	return MAP_BASE + role * MAP_ROLE_BYTES + ((u64)region << MAP_REGION_SHIFT);
 }
 
-static struct speed_role *map_role(struct speed_map *map, int role)
-{
-	return &speed_pair_ring(map->pair, map->end, role)->role[role];
-}
-
 /* What an offset names: role, region, and the page within it. */
 struct place {
 	int role;
@@ -121,7 +116,7 @@ static vm_fault_t map_fault(struct vm_fault *vmf)
 	    place.page >= region_pages(map, place.role, place.region))
 		return VM_FAULT_SIGBUS;
 	filemap_invalidate_lock_shared(mapping);
-	if (map_role(map, place.role)->holder == holder)
+	if (map->term[place.role].holder == holder)
 		page = live_page(map, &place);
 	else if (region_writable(place.role, place.region))
 		page = map->scratch;
@@ -174,7 +169,7 @@ static void map_hand_over(struct speed_map *map, int role, struct speed_holder *
 	struct address_space *mapping = map->file->f_mapping;
 
 	filemap_invalidate_lock(mapping);
-	WRITE_ONCE(map_role(map, role)->holder, holder);
+	WRITE_ONCE(map->term[role].holder, holder);
 	unmap_mapping_range(mapping, speed_map_offset(role, 0), MAP_ROLE_BYTES, 1);
 	smp_mb();					/* H, with the shootdown */
 	filemap_invalidate_unlock(mapping);
@@ -262,7 +257,7 @@ int speed_map_mmap(struct speed_pair *pair, int end, struct vm_area_struct *vma)
 	if (!pair || !place_of((u64)vma->vm_pgoff << PAGE_SHIFT, &place))
 		return -EINVAL;
 	map = speed_pair_map(pair, end);
-	holder = map ? speed_holder_of(map, &map_role(map, place.role)->holder) : NULL;
+	holder = map ? speed_holder_of(map, &map->term[place.role].holder) : NULL;
 	if (!holder)
 		return -EPERM;
 	err = map_check(holder, vma, &place);

@@ -36,11 +36,30 @@ struct speed_holder {
 };
 
 /**
+ * struct speed_term - what there is of a role's lease beside its epoch
+ * @holder: whose it is; changed under the mapping file's invalidate_lock, too
+ * @mm: the holder's, to be compared without a lock, never followed
+ * @granted: index when it began
+ * @granted_at: jiffies then
+ * @ops: operations by system call since it ended
+ * @retry: operations after which a lease is granted again
+ */
+struct speed_term {
+	struct speed_holder *holder;
+	const void *mm;
+	u64 granted;
+	unsigned long granted_at;
+	u32 ops;
+	u32 retry;
+};
+
+/**
  * struct speed_map - an endpoint's mapping file
  * @file: what its mappings refer to: they hold this file, not the socket, so
  *	that close() of the socket is the end of it whatever is mapped
  * @pair: the pair, held
  * @end: the endpoint
+ * @term: its roles' leases; under the role's lock
  * @scratch: where the stray stores of a revoked holder go
  * @lock: covers @holders and their counts; a leaf
  * @holders: address spaces that map it or hold a lease
@@ -50,6 +69,7 @@ struct speed_map {
 	struct file *file;
 	struct speed_pair *pair;
 	u8 end;
+	struct speed_term term[SPEED_ROLES];
 	struct page *scratch;
 	spinlock_t lock;	/* holders */
 	struct list_head holders;
@@ -61,6 +81,12 @@ enum speed_region {
 	SPEED_REGION_PEER,
 	SPEED_REGION_DATA,
 };
+
+/* Of a role that has been leased, or whose lock is held with a mapping file there. */
+static inline struct speed_term *speed_term(const struct speed_ring *ring, int role)
+{
+	return &speed_pair_map(ring->pair, speed_role_end(ring, role))->term[role];
+}
 
 u64 speed_map_offset(int role, enum speed_region region);
 struct speed_map *speed_map_new(struct speed_pair *pair, int end);

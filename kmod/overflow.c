@@ -8,8 +8,9 @@
  * the ring: the list begins where the ring's head is, and a reader whose tail
  * has come there goes on in the list. An empty list reopens the ring.
  *
- * overflow_bytes counts what is unread, a message without bytes as one byte, so
- * that zero means an empty list, also to those who look without the lock.
+ * The count of bytes is of what is unread, a message without bytes as one, so
+ * that zero means an empty list, also to those who look without the lock. Most
+ * rings never overflow: the list is made when one does.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -29,19 +30,36 @@ static size_t chunk_bytes(u32 len)
 	return sizeof(struct speed_chunk) + len;
 }
 
+static bool need_list(struct speed_ring *ring)
+{
+	struct speed_overflow *o;
+
+	if (ring->overflow)
+		return true;
+	o = kzalloc(sizeof(*o), GFP_KERNEL_ACCOUNT);
+	if (!o)
+		return false;
+	spin_lock_init(&o->lock);
+	INIT_LIST_HEAD(&o->list);
+	smp_store_release(&ring->overflow, o);	/* who sees it sees a list */
+	return true;
+}
+
 /**
- * speed_chunk_new() - room for bytes beyond the ring
- * @sk: the sender, who pays
+ * speed_chunk_new() - room for bytes beyond a ring
+ * @ring: the ring; its producer's lock is held, and its writer pays
  * @len: bytes
  *
  * Context: may sleep.
  * Return: the chunk or NULL.
  */
-struct speed_chunk *speed_chunk_new(struct sock *sk, u32 len)
+struct speed_chunk *speed_chunk_new(struct speed_ring *ring, u32 len)
 {
+	struct sock *sk = speed_ring_writer(ring);
 	struct speed_chunk *chunk;
 
-	if (speed_charge(sk, chunk_bytes(len)))
+	lockdep_assert_held(&ring->role[SPEED_ROLE_TX].lock);
+	if (!need_list(ring) || speed_charge(sk, chunk_bytes(len)))
 		return NULL;
 	chunk = kvmalloc(chunk_bytes(len), GFP_KERNEL | __GFP_NOWARN);
 	if (!chunk) {
@@ -69,12 +87,14 @@ void speed_chunk_free(struct sock *sk, struct speed_chunk *chunk)
  */
 void speed_overflow_add(struct speed_ring *ring, struct speed_chunk *chunk)
 {
+	struct speed_overflow *o = ring->overflow;
+
 	lockdep_assert_held(&ring->role[SPEED_ROLE_TX].lock);
-	spin_lock(&ring->overflow_lock);
-	list_add_tail(&chunk->node, &ring->overflow);
-	WRITE_ONCE(ring->overflow_bytes, ring->overflow_bytes + chunk_weight(chunk));
+	spin_lock(&o->lock);
+	list_add_tail(&chunk->node, &o->list);
+	WRITE_ONCE(o->bytes, o->bytes + chunk_weight(chunk));
 	speed_ring_flag(ring, SPEED_OVERFLOW);
-	spin_unlock(&ring->overflow_lock);
+	spin_unlock(&o->lock);
 }
 
 /**
@@ -85,13 +105,14 @@ void speed_overflow_add(struct speed_ring *ring, struct speed_chunk *chunk)
  */
 struct speed_chunk *speed_overflow_first(struct speed_ring *ring)
 {
+	struct speed_overflow *o = READ_ONCE(ring->overflow);
 	struct speed_chunk *chunk;
 
-	if (!READ_ONCE(ring->overflow_bytes))
+	if (!o || !READ_ONCE(o->bytes))
 		return NULL;
-	spin_lock(&ring->overflow_lock);
-	chunk = list_first_entry_or_null(&ring->overflow, struct speed_chunk, node);
-	spin_unlock(&ring->overflow_lock);
+	spin_lock(&o->lock);
+	chunk = list_first_entry_or_null(&o->list, struct speed_chunk, node);
+	spin_unlock(&o->lock);
 	return chunk;
 }
 
@@ -104,12 +125,13 @@ struct speed_chunk *speed_overflow_first(struct speed_ring *ring)
  */
 struct speed_chunk *speed_overflow_next(struct speed_ring *ring, struct speed_chunk *chunk)
 {
+	struct speed_overflow *o = ring->overflow;
 	struct speed_chunk *next = NULL;
 
-	spin_lock(&ring->overflow_lock);
-	if (!list_is_last(&chunk->node, &ring->overflow))
+	spin_lock(&o->lock);
+	if (!list_is_last(&chunk->node, &o->list))
 		next = list_next_entry(chunk, node);
-	spin_unlock(&ring->overflow_lock);
+	spin_unlock(&o->lock);
 	return next;
 }
 
@@ -124,34 +146,38 @@ struct speed_chunk *speed_overflow_next(struct speed_ring *ring, struct speed_ch
 void speed_overflow_take(struct speed_ring *ring, struct speed_chunk *chunk, u32 bytes)
 {
 	bool done = chunk->taken + bytes == chunk->len;
+	struct speed_overflow *o = ring->overflow;
 	u32 weight;
 
 	lockdep_assert_held(&ring->role[SPEED_ROLE_RX].lock);
-	spin_lock(&ring->overflow_lock);
+	spin_lock(&o->lock);
 	weight = chunk_weight(chunk);
 	chunk->taken += bytes;
 	if (done)
 		list_del(&chunk->node);
 	else
 		weight -= chunk_weight(chunk);
-	WRITE_ONCE(ring->overflow_bytes, ring->overflow_bytes - weight);
-	if (list_empty(&ring->overflow))
+	WRITE_ONCE(o->bytes, o->bytes - weight);
+	if (list_empty(&o->list))
 		speed_ring_unflag(ring, SPEED_OVERFLOW);
-	spin_unlock(&ring->overflow_lock);
+	spin_unlock(&o->lock);
 	if (done)
 		speed_chunk_free(speed_ring_writer(ring), chunk);
 }
 
 /**
- * speed_overflow_purge() - forget what is left; the pair is on its way out
+ * speed_overflow_free() - forget what is left; the pair is on its way out
  * @ring: the ring
  */
-void speed_overflow_purge(struct speed_ring *ring)
+void speed_overflow_free(struct speed_ring *ring)
 {
+	struct speed_overflow *o = ring->overflow;
 	struct speed_chunk *chunk, *next;
 
-	list_for_each_entry_safe(chunk, next, &ring->overflow, node)
+	if (!o)
+		return;
+	list_for_each_entry_safe(chunk, next, &o->list, node)
 		speed_chunk_free(speed_ring_writer(ring), chunk);
-	INIT_LIST_HEAD(&ring->overflow);
-	ring->overflow_bytes = 0;
+	ring->overflow = NULL;
+	kfree(o);
 }

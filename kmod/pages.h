@@ -9,9 +9,12 @@
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
+struct speed_ring;
+
 /**
  * struct speed_buf - the data pages of one ring
- * @list: membership in the pool
+ * @list: in the pool, or among the rings that hold data pages
+ * @ring: whose these are, while they are somebody's
  * @size: in bytes, a power of two
  * @dirty: bytes from the start that may differ from zero; all that a mapping
  *	may write counts as dirty
@@ -20,6 +23,7 @@
  */
 struct speed_buf {
 	struct list_head list;
+	struct speed_ring *ring;
 	size_t size;
 	size_t dirty;
 	unsigned char *addr;

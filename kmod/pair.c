@@ -40,9 +40,6 @@ static void ring_init(struct speed_ring *ring, struct speed_pair *pair, int end,
 	ring->pair = pair;
 	ring->end = end;
 	ring->size = size;
-	spin_lock_init(&ring->overflow_lock);
-	INIT_LIST_HEAD(&ring->overflow);
-	INIT_LIST_HEAD(&ring->reap);
 	ring->home.kern = &ring->home_kern;
 	for (i = 0; i < SPEED_ROLES; i++) {
 		mutex_init(&ring->role[i].lock);
@@ -114,9 +111,9 @@ static void ring_free(struct speed_ring *ring)
 {
 	struct speed_ctl *ctl = rcu_dereference_protected(ring->ctl, true);
 
-	speed_overflow_purge(ring);
+	speed_overflow_free(ring);
 	speed_ring_drop_buf(ring);
-	if (ctl->shared)
+	if (ctl != &ring->home)
 		speed_ctl_free(ctl);
 	mutex_destroy(&ring->role[SPEED_ROLE_TX].lock);
 	mutex_destroy(&ring->role[SPEED_ROLE_RX].lock);

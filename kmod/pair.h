@@ -19,7 +19,7 @@
  *	mmap_lock		user pages faulted in under a role's lock
  *	invalidate_lock		of the mapping file: shared in its fault
  *				handler, exclusive to revoke and to grant
- *	overflow_lock		a ring's list beyond the ring
+ *	overflow->lock		a ring's list beyond the ring
  *
  * A role's lock covers its side, its lease and, with the other role's, where
  * the ring's indices and bytes live. Pollers and sleepers look at indices with
@@ -40,8 +40,8 @@
 struct sock;
 struct speed_buf;
 struct speed_door;
-struct speed_holder;
 struct speed_map;
+struct speed_overflow;
 struct speed_pair;
 struct speed_ring;
 struct speed_user;
@@ -76,41 +76,25 @@ struct speed_door {
 
 /**
  * struct speed_ctl - where a ring's indices and flags live
- * @rcu: to free pages that lockless readers may still look at
  * @index: head and tail, by role
  * @kern: the kernel page
- * @shared: whether these are pages that can be mapped
  */
 struct speed_ctl {
-	struct rcu_head rcu;
 	struct speed_index *index[SPEED_ROLES];
 	struct speed_kern *kern;
-	bool shared;
 };
 
 /**
  * struct speed_role - one role of one ring
  * @lock: who holds it exercises the role
  * @side: the ring as this role sees it
- * @epoch: of the lease in force, or zero
- * @holder: address space that it belongs to; changed under the mapping file's
- *	invalidate_lock, too
- * @mm: the holder's, to be compared without a lock, never followed
- * @granted: index when the lease began
- * @granted_at: jiffies then
- * @ops: operations by system call since then
- * @retry: operations after which a lease is granted again
+ * @epoch: of the lease in force, or zero; what else there is of it is in the
+ *	endpoint's mapping file
  */
 struct speed_role {
 	struct mutex lock;	/* the role */
 	struct speed_side side;
 	u64 epoch;
-	struct speed_holder *holder;
-	const void *mm;
-	u64 granted;
-	unsigned long granted_at;
-	u32 ops;
-	u32 retry;
 };
 
 /**
@@ -123,11 +107,9 @@ struct speed_role {
  * @size: in bytes, a power of two, for as long as the pair lives
  * @buf: the data pages, or NULL. Set under the producer's lock, taken away
  *	under both
- * @overflow_lock: covers the list below
- * @overflow: chunks that the ring could not take, oldest first
- * @overflow_bytes: in all of them
+ * @overflow: what the ring could not take, NULL until there was any; set under
+ *	the producer's lock, for as long as the pair lives
  * @used: jiffies when bytes last went in
- * @reap: among the rings that hold data pages
  * @pair: the pair
  * @end: index of the producing endpoint
  * @fused: TCP alone: the producer uses the ring now; under its lock
@@ -143,11 +125,8 @@ struct speed_ring {
 	struct speed_kern home_kern;
 	u64 size;
 	struct speed_buf *buf;
-	spinlock_t overflow_lock;	/* overflow */
-	struct list_head overflow;
-	u64 overflow_bytes;
+	struct speed_overflow *overflow;
 	unsigned long used;
-	struct list_head reap;
 	struct speed_pair *pair;
 	u8 end;
 	bool fused;
@@ -178,16 +157,16 @@ struct speed_tcp_pair {
 /**
  * struct speed_pair - two endpoints and two rings
  * @refs: see the head comment
- * @door: whose sockets these are
- * @id: number, never used again
- * @epochs: last epoch given to a lease
  * @type: SOCK_STREAM or SOCK_SEQPACKET
  * @broken: an index was a lie; nothing in the rings is looked at any more
+ * @door: whose sockets these are
+ * @id: number, never used again
  * @cpu: where each endpoint's user last was, plus one; negative while it sleeps
  *	in a call of ours
  * @shy: waits of each endpoint that are left before it yields again
  * @shyness: how many there will be next time
- * @map: each endpoint's mapping file, made with its first lease
+ * @map: each endpoint's mapping file, made with its first lease; NULL again when
+ *	the endpoint is released
  * @tcp: TCP alone: what the shim keeps
  * @dead: among those that wait to be freed where it is allowed to sleep
  * @sk: the endpoints
@@ -195,14 +174,13 @@ struct speed_tcp_pair {
  */
 struct speed_pair {
 	refcount_t refs;
-	const struct speed_door *door;
-	u64 id;
-	atomic64_t epochs;
 	u8 type;
 	bool broken;
+	const struct speed_door *door;
+	u64 id;
 	int cpu[2];
-	u32 shy[2];
-	u32 shyness[2];
+	u16 shy[2];
+	u16 shyness[2];
 	struct speed_map *map[2];
 	struct speed_tcp_pair tcp;
 	struct llist_node dead;

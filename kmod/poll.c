@@ -12,6 +12,7 @@
 
 #include "accept.h"
 #include "family.h"
+#include "overflow.h"
 #include "poll.h"
 #include "ring.h"
 #include "wait.h"
@@ -21,7 +22,7 @@
 
 static bool readable(struct speed_ring *ring)
 {
-	return speed_ring_live(ring) || READ_ONCE(ring->overflow_bytes);
+	return speed_ring_live(ring) || speed_ring_beyond(ring);
 }
 
 /* Half of the room, as a writer that sleeps is woken at. */

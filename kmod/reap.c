@@ -14,6 +14,8 @@
 #include "ctl.h"
 #include "lease.h"
 #include "map.h"
+#include "overflow.h"
+#include "pages.h"
 #include "reap.h"
 #include "ring.h"
 
@@ -24,14 +26,14 @@
 #define REAP_NOW	256	/* looks when a bound is reached */
 
 static DEFINE_SPINLOCK(reap_lock);
-static LIST_HEAD(reap_rings);
+static LIST_HEAD(reap_rings);	/* by their data pages */
 
 static void reap_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(reap, reap_work);
 
 /**
  * speed_reap_add() - a ring got data pages
- * @ring: the ring
+ * @ring: the ring; its producer's lock is held
  */
 void speed_reap_add(struct speed_ring *ring)
 {
@@ -39,27 +41,28 @@ void speed_reap_add(struct speed_ring *ring)
 
 	spin_lock(&reap_lock);
 	first = list_empty(&reap_rings);
-	list_add_tail(&ring->reap, &reap_rings);
+	ring->buf->ring = ring;
+	list_add_tail(&ring->buf->list, &reap_rings);
 	spin_unlock(&reap_lock);
 	if (first)
 		schedule_delayed_work(&reap, REAP_PERIOD);
 }
 
 /**
- * speed_reap_del() - a ring lost its data pages, or goes
+ * speed_reap_del() - a ring is about to lose its data pages
  * @ring: the ring
  */
 void speed_reap_del(struct speed_ring *ring)
 {
 	spin_lock(&reap_lock);
-	list_del_init(&ring->reap);
+	list_del_init(&ring->buf->list);
 	spin_unlock(&reap_lock);
 }
 
 static bool ring_idle(struct speed_ring *ring, unsigned long idle)
 {
 	return time_after_eq(jiffies, READ_ONCE(ring->used) + idle) &&
-	       !speed_ring_live(ring) && !READ_ONCE(ring->overflow_bytes);
+	       !speed_ring_live(ring) && !speed_ring_beyond(ring);
 }
 
 /**
@@ -73,12 +76,16 @@ static bool ring_idle(struct speed_ring *ring, unsigned long idle)
 void speed_reap_stray(struct speed_ring *ring, int role, unsigned long age)
 {
 	struct speed_role *r = &ring->role[role];
+	struct speed_term *term;
 
-	if (!r->epoch || atomic_read(&r->holder->vmas[role]) ||
-	    time_before(jiffies, r->granted_at + age))
+	if (!r->epoch)
+		return;
+	term = speed_term(ring, role);
+	if (atomic_read(&term->holder->vmas[role]) ||
+	    time_before(jiffies, term->granted_at + age))
 		return;
 	speed_lease_end(ring, role);
-	r->retry = 0;
+	term->retry = 0;
 }
 
 /* Both roles' locks are held. Return: bytes taken. */
@@ -121,13 +128,15 @@ static struct speed_ring *next_idle(unsigned int *left, unsigned long idle)
 {
 	struct speed_ring *ring, *found = NULL;
 	unsigned int looks = REAP_LOOKS;
+	struct speed_buf *buf;
 
 	spin_lock(&reap_lock);
 	if (list_empty(&reap_rings))
 		*left = 0;
 	while (*left && looks-- && !found && !list_empty(&reap_rings)) {
-		ring = list_first_entry(&reap_rings, struct speed_ring, reap);
-		list_move_tail(&ring->reap, &reap_rings);
+		buf = list_first_entry(&reap_rings, struct speed_buf, list);
+		list_move_tail(&buf->list, &reap_rings);
+		ring = buf->ring;
 		(*left)--;
 		if (ring_idle(ring, idle) && speed_pair_tryget(ring->pair))
 			found = ring;

@@ -30,14 +30,14 @@
 #define LEASE_LASTED	(HZ / 4)
 #define LEASE_RETRY_MAX	BIT(16)
 
-static void role_backoff(struct speed_role *role)
+static void back_off(struct speed_term *term, u64 index)
 {
-	bool paid = role->side.own - role->granted >= LEASE_PAID ||
-		    time_after(jiffies, role->granted_at + LEASE_LASTED);
+	bool paid = index - term->granted >= LEASE_PAID ||
+		    time_after(jiffies, term->granted_at + LEASE_LASTED);
 
-	role->ops = 0;
-	role->retry = paid ? SPEED_LEASE_RETRY
-			   : clamp(role->retry * 2, (u32)SPEED_LEASE_RETRY, LEASE_RETRY_MAX);
+	term->ops = 0;
+	term->retry = paid ? SPEED_LEASE_RETRY
+			   : clamp(term->retry * 2, (u32)SPEED_LEASE_RETRY, LEASE_RETRY_MAX);
 }
 
 /**
@@ -54,20 +54,23 @@ void speed_lease_end(struct speed_ring *ring, int role)
 {
 	struct speed_role *r = &ring->role[role];
 	struct speed_ctl *ctl = speed_ring_ctl(ring);
-	struct speed_holder *holder = r->holder;
 	struct speed_side *side = &r->side;
+	struct speed_holder *holder;
+	struct speed_term *term;
 	u64 mine, theirs;
 
 	lockdep_assert_held(&r->lock);
 	if (!r->epoch)
 		return;
+	term = speed_term(ring, role);
+	holder = term->holder;
 	WRITE_ONCE(ctl->kern->epoch[role], 0);
 	speed_map_revoke(holder, role);
 	mine = READ_ONCE(side->mine->index);
 	theirs = smp_load_acquire(&side->theirs->index);	/* B, D */
 	if (speed_ring_sane(role == SPEED_ROLE_TX ? mine : theirs,
 			    role == SPEED_ROLE_TX ? theirs : mine, ring->size) &&
-	    (s64)(mine - r->granted) >= 0 &&
+	    (s64)(mine - term->granted) >= 0 &&
 	    !(ring->pair->type == SOCK_SEQPACKET && mine % 8)) {
 		side->own = mine;
 		side->other = theirs;
@@ -79,9 +82,9 @@ void speed_lease_end(struct speed_ring *ring, int role)
 	holder->ended_index[role] = side->own;
 	speed_holder_put(holder);
 	r->epoch = 0;
-	WRITE_ONCE(r->mm, NULL);
+	WRITE_ONCE(term->mm, NULL);
 	WRITE_ONCE(ring->used, jiffies);
-	role_backoff(r);
+	back_off(term, side->own);
 	speed_count(SPEED_STAT_REVOKED);
 	trace_speed_map(ring->pair->id, ring->end, role, 0);
 	/* What the holder published last may have woken nobody. */
@@ -89,6 +92,19 @@ void speed_lease_end(struct speed_ring *ring, int role)
 		speed_wake_data(ring);
 	else
 		speed_wake_space(ring);
+}
+
+/**
+ * speed_role_enter_mapped() - speed_role_enter() of an endpoint that was mapped
+ * @ring: the ring
+ * @role: SPEED_ROLE_*; its lock is held
+ *
+ * Context: may sleep.
+ */
+void speed_role_enter_mapped(struct speed_ring *ring, int role)
+{
+	speed_lease_end(ring, role);
+	speed_term(ring, role)->ops++;
 }
 
 /**
@@ -134,4 +150,19 @@ void speed_lease_leave(struct speed_pair *pair, int end)
 		return;
 	speed_lease_drop(speed_pair_ring(pair, end, SPEED_ROLE_TX), SPEED_ROLE_TX);
 	speed_lease_drop(speed_pair_ring(pair, end, SPEED_ROLE_RX), SPEED_ROLE_RX);
+}
+
+/**
+ * speed_lease_unmap() - an endpoint without leases lets go of its mapping file
+ * @pair: the pair
+ * @end: the endpoint
+ *
+ * Context: process.
+ */
+void speed_lease_unmap(struct speed_pair *pair, int end)
+{
+	struct speed_map *map = pair->map[end];
+
+	WRITE_ONCE(pair->map[end], NULL);
+	speed_map_close(map);
 }

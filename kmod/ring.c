@@ -6,6 +6,7 @@
 #include <linux/jiffies.h>
 #include <net/sock.h>
 
+#include "overflow.h"
 #include "pages.h"
 #include "reap.h"
 #include "ring.h"
@@ -182,7 +183,7 @@ u64 speed_ring_arrived(struct speed_ring *ring)
  */
 u64 speed_ring_fill(struct speed_ring *ring)
 {
-	return min(speed_ring_live(ring), ring->size) + READ_ONCE(ring->overflow_bytes);
+	return min(speed_ring_live(ring), ring->size) + speed_ring_beyond(ring);
 }
 
 /**
@@ -213,7 +214,7 @@ u64 speed_ring_room(struct speed_ring *ring)
 
 	if (live > ring->size)
 		return limit;
-	live += READ_ONCE(ring->overflow_bytes);
+	live += speed_ring_beyond(ring);
 	return live < limit ? limit - live : 0;
 }
 

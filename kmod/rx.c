@@ -99,7 +99,7 @@ static int peek_overflow(struct take *t)
 /* One round through ring and list. Return: 1 if another may find more, 0, or the error. */
 static int take_round(struct take *t)
 {
-	bool more = READ_ONCE(t->ring->overflow_bytes);
+	bool more = speed_ring_beyond(t->ring);
 	struct speed_chunk *chunk;
 	int err;
 
@@ -159,7 +159,7 @@ static int pause_or_end(struct sock *sk, struct speed_ring *ring, u64 skip, long
 		return err;
 	if (end)
 		return !READ_ONCE(ring->pair->broken) &&
-		       speed_ring_live(ring) + READ_ONCE(ring->overflow_bytes) > skip;
+		       speed_ring_live(ring) + speed_ring_beyond(ring) > skip;
 	return speed_rx_pause(ring, skip + 1, timeo) ?: 1;
 }
 
@@ -194,7 +194,7 @@ static noinline ssize_t rx_slow(struct sock *sk, struct speed_ring *ring, struct
 			break;
 		if (n)
 			continue;
-		if (!len && (speed_ring_live(ring) || READ_ONCE(ring->overflow_bytes)))
+		if (!len && (speed_ring_live(ring) || speed_ring_beyond(ring)))
 			break;
 		n = pause_or_end(sk, ring, skip, &timeo);
 	}

@@ -46,7 +46,7 @@ static int find(struct speed_ring *ring, struct found *f)
 {
 	int n = find_in_ring(ring, f);
 
-	if (n || !READ_ONCE(ring->overflow_bytes))
+	if (n || !speed_ring_beyond(ring))
 		return n;
 	smp_rmb();	/* the list was seen: look at the ring after it */
 	n = find_in_ring(ring, f);
@@ -129,7 +129,7 @@ static int pause_or_end(struct sock *sk, struct speed_ring *ring, long *timeo)
 		return 1;
 	if (end)
 		return !READ_ONCE(ring->pair->broken) &&
-		       (speed_ring_live(ring) || READ_ONCE(ring->overflow_bytes));
+		       (speed_ring_live(ring) || speed_ring_beyond(ring));
 	return speed_rx_pause(ring, 1, timeo) ?: 1;
 }
 

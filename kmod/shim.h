@@ -45,6 +45,9 @@ struct shim_base;
  * @lock: covers @bars and the setting of @pair
  * @bars: reasons not to fuse, a bit each
  * @end: which endpoint of the pair it is
+ * @slot: which of a struct shim_conn's it is
+ * @reason: why sending last moved back to TCP
+ * @oob: whether there was an urgent byte that may not have been read
  * @asked: whether the program asked for it by the ULP's name
  * @closing: no pair any more
  * @given_up: by connect(AF_UNSPEC)
@@ -52,13 +55,9 @@ struct shim_base;
  * @inside: calls of TCP's sendmsg() under way
  * @calls: calls that may sleep with a pointer to the pair
  * @oob_seq: TCP's number after the last urgent byte sent
- * @oob: whether there was one that may not have been read
  * @fused: how often sending moved to the ring
  * @unfused: how often it moved back
- * @reason: why it last did
  * @told: bytes of each role that TCP's counters have been told of
- * @slot: which of a struct shim_conn's it is
- * @tasks: to wait for calls that began before the attachment
  */
 struct shim {
 	struct sock *sk;
@@ -68,20 +67,19 @@ struct shim {
 	spinlock_t lock;	/* bars, pair */
 	u32 bars;
 	u8 end;
+	u8 slot;
+	u8 reason;
+	bool oob;
 	bool asked;
 	bool closing;
 	bool given_up;
 	bool late;
-	u8 reason;
 	atomic_t inside;
 	atomic_t calls;
 	u32 oob_seq;
-	bool oob;
 	u32 fused;
 	u32 unfused;
 	u64 told[SPEED_ROLES];
-	u8 slot;
-	struct rcu_head tasks;
 };
 
 /**

@@ -65,7 +65,7 @@ void shim_flag_mapped(struct speed_pair *pair, u32 flag)
 void shim_drop_pair(struct speed_pair *pair, int end)
 {
 	speed_lease_leave(pair, end);
-	speed_map_close(pair->map[end]);
+	speed_lease_unmap(pair, end);
 	speed_pair_put(pair);
 }
 

@@ -75,27 +75,45 @@ void shim_bar(struct shim *shim, u32 reason, bool on)
 	spin_unlock_bh(&shim->lock);
 }
 
-/* All calls that began before the attachment have ended, or sleep. */
+/**
+ * struct calls - a wait for calls that began before an attachment
+ * @shim: whose memory is held
+ * @tasks: to wait for all tasks
+ */
+struct calls {
+	struct shim *shim;
+	struct rcu_head tasks;
+};
+
+/* All of them have ended, or sleep. */
 static void calls_seen(struct rcu_head *rcu)
 {
-	struct shim *shim = container_of(rcu, struct shim, tasks);
+	struct calls *calls = container_of(rcu, struct calls, tasks);
 
-	shim_bar(shim, SPEED_TCP_BUSY, false);
-	shim_conn_put(shim_conn(shim));
+	shim_bar(calls->shim, SPEED_TCP_BUSY, false);
+	shim_conn_put(shim_conn(calls->shim));
+	kfree(calls);
 }
 
 /**
  * shim_wait_calls() - others may be inside TCP's own calls, and know of no ring
  * @shim: the socket's part, which may not fuse until they have been seen outside
  *
+ * Where there is no memory to wait with, it stays on TCP.
+ *
  * Context: any but hard interrupt.
  */
 void shim_wait_calls(struct shim *shim)
 {
+	struct calls *calls = kmalloc(sizeof(*calls), GFP_ATOMIC);
+
 	shim->late = true;
 	shim_bar(shim, SPEED_TCP_BUSY, true);
+	if (!calls)
+		return;
+	calls->shim = shim;
 	refcount_inc(&shim_conn(shim)->refs);
-	call_rcu_tasks(&shim->tasks, calls_seen);
+	call_rcu_tasks(&calls->tasks, calls_seen);
 }
 
 /**

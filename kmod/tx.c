@@ -78,7 +78,7 @@ static ssize_t put_overflow(struct sock *sk, struct speed_ring *ring, struct msg
 		return speed_pair_lie(ring, speed_ring_writer(ring));
 	if (!n)
 		return 0;
-	chunk = speed_chunk_new(sk, n);
+	chunk = speed_chunk_new(ring, n);
 	if (!chunk)
 		return -ENOBUFS;
 	if (!speed_copy_in(chunk->data, n, &msg->msg_iter)) {
@@ -95,7 +95,7 @@ static ssize_t put_some(struct sock *sk, struct speed_ring *ring, struct msghdr 
 {
 	ssize_t n = 0;
 
-	if (likely(!READ_ONCE(ring->overflow_bytes)))
+	if (likely(!speed_ring_beyond(ring)))
 		n = put_ring(ring, msg, len);
 	return n ?: put_overflow(sk, ring, msg, len);
 }
@@ -181,7 +181,7 @@ static bool tx_plain(struct sock *sk, struct speed_ring *ring, size_t len)
 {
 	struct speed_role *tx = &ring->role[SPEED_ROLE_TX];
 
-	return !tx->epoch && ring->buf && !READ_ONCE(ring->overflow_bytes) &&
+	return !tx->epoch && ring->buf && !speed_ring_beyond(ring) &&
 	       !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) &&
 	       speed_prod_free(&tx->side, len) >= (s64)len;
 }

@@ -44,7 +44,7 @@ static int put_overflow(struct sock *sk, struct speed_ring *ring, struct msghdr 
 		return speed_pair_lie(ring, speed_ring_writer(ring));
 	if (speed_ring_room(ring) < SPEED_RECORD_BYTES(len))
 		return -ENOSPC;
-	chunk = speed_chunk_new(sk, len);
+	chunk = speed_chunk_new(ring, len);
 	if (!chunk)
 		return -ENOBUFS;
 	if (!speed_copy_in(chunk->data, len, &msg->msg_iter)) {
@@ -65,7 +65,7 @@ static int put(struct sock *sk, struct speed_ring *ring, struct msghdr *msg, siz
 	if (err)
 		return err;
 	err = -ENOSPC;
-	if (!READ_ONCE(ring->overflow_bytes))
+	if (!speed_ring_beyond(ring))
 		err = put_ring(ring, msg, len);
 	if (err == -ENOSPC)
 		err = put_overflow(sk, ring, msg, len);

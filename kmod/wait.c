@@ -25,12 +25,13 @@
 
 #include "compat/compat.h"
 #include "family.h"
+#include "overflow.h"
 #include "ring.h"
 #include "trace.h"
 #include "wait.h"
 
-#define SHY_MIN	8u
-#define SHY_MAX	65536u
+#define SHY_MIN	8
+#define SHY_MAX	32768
 
 /* Poll entries and SIGIO count: they wait for as long as they are there. */
 static bool has_waiters(struct sock *sk)
@@ -109,7 +110,7 @@ bool speed_data_or_end(struct speed_ring *ring, u64 want)
 	u64 live = speed_ring_live(ring);
 	struct sock *sk = speed_ring_reader(ring);
 
-	return live + READ_ONCE(ring->overflow_bytes) >= want || READ_ONCE(sk->sk_err) ||
+	return live + speed_ring_beyond(ring) >= want || READ_ONCE(sk->sk_err) ||
 	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN);
 }
 
@@ -193,7 +194,7 @@ static bool yield_worthwhile(struct speed_pair *pair, int end)
 
 static void yield_in_vain(struct speed_pair *pair, int end)
 {
-	pair->shyness[end] = clamp(pair->shyness[end] * 2, SHY_MIN, SHY_MAX);
+	pair->shyness[end] = clamp(2 * pair->shyness[end], SHY_MIN, SHY_MAX);
 	pair->shy[end] = pair->shyness[end];
 }
 

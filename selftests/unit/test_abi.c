@@ -140,21 +140,19 @@ PIN(SPEED_IOC_WAIT, 0x4010b502u);
 PIN(SPEED_RING_MIN, 4096u);
 PIN(SPEED_RING_MAX, 0x40000000u);
 
-PIN_SIZE(speed_index, 64);
+PIN_SIZE(speed_index, 8);
 PIN_FIELD(speed_index, index, 0, 8);
-PIN_FIELD(speed_index, reserved, 8, 56);
 
 PIN(SPEED_NEED_DATA, 1u);
 PIN(SPEED_NEED_SPACE, 2u);
 PIN(SPEED_OVERFLOW, 4u);
 PIN(SPEED_CLOSED, 8u);
 
-PIN_SIZE(speed_kern, 64);
+PIN_SIZE(speed_kern, 32);
 PIN_FIELD(speed_kern, epoch, 0, 16);
 PIN_FIELD(speed_kern, flags, 16, 4);
 PIN_FIELD(speed_kern, reserved0, 20, 4);
 PIN_FIELD(speed_kern, wake_free, 24, 8);
-PIN_FIELD(speed_kern, reserved, 32, 32);
 
 PIN_SIZE(speed_record, 8);
 PIN_FIELD(speed_record, len, 0, 4);

@@ -301,11 +301,11 @@ struct speed_wait {
 /**
  * struct speed_index - a role's own index; written by the role alone
  * @index: bytes ever published (head) or released (tail)
- * @reserved: not read
+ *
+ * The rest of its page is not read.
  */
 struct speed_index {
 	__u64	index;
-	__u64	reserved[7];
 };
 
 /* speed_kern.flags */
@@ -324,14 +324,14 @@ struct speed_index {
  * @reserved0: zero
  * @wake_free: with SPEED_NEED_SPACE: free bytes from which on a releaser must
  *	wake
- * @reserved: zero
+ *
+ * The rest of its page is zero.
  */
 struct speed_kern {
 	__u64	epoch[SPEED_ROLES];
 	__u32	flags;
 	__u32	reserved0;
 	__u64	wake_free;
-	__u64	reserved[4];
 };
 
 /**
