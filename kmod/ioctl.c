@@ -60,11 +60,11 @@ static int wait_space(struct speed_ring *ring, u64 want, long timeo)
 {
 	if (!is_mine(ring, SPEED_ROLE_TX))
 		return -ESTALE;
-	if (speed_ring_live(ring) <= ring->size - want)
+	if (speed_ring_live(ring) <= speed_ring_size(ring) - want)
 		return 0;
 	if (ring->pair->door->ring_alone)
 		return wait_patiently(ring, want, timeo);
-	if (speed_ring_limit(ring) > ring->size && speed_ring_room(ring))
+	if (speed_ring_limit(ring) > speed_ring_size(ring) && speed_ring_room(ring))
 		return -ENOBUFS;
 	return speed_wait_space(ring, want, &timeo);
 }
@@ -85,11 +85,13 @@ static int ioc_wait(struct socket *sock, struct speed_pair *pair, int end,
 {
 	bool nowait = sock->file->f_flags & O_NONBLOCK;
 	struct sock *sk = sock->sk;
+	const struct speed_ring *ring;
 	struct speed_wait w;
 
 	if (copy_from_user(&w, arg, sizeof(w)))
 		return -EFAULT;
-	if (wait_valid(&w, pair->ring[w.flags & SPEED_WAIT_DATA ? !end : end].size))
+	ring = &pair->ring[w.flags & SPEED_WAIT_DATA ? !end : end];
+	if (wait_valid(&w, speed_ring_size(ring)))
 		return -EINVAL;
 	wake(pair, end, w.flags);
 	if (w.flags & SPEED_WAIT_DATA)

@@ -87,7 +87,7 @@ static void lease_tell(const struct speed_ring *ring, const struct speed_role *r
 		       struct speed_lease *lease)
 {
 	lease->epoch = r->epoch;
-	lease->size = ring->size;
+	lease->size = speed_ring_size(ring);
 	lease->own = READ_ONCE(r->side.mine->index);
 	lease->off_own = speed_map_offset(role, SPEED_REGION_OWN);
 	lease->off_peer = speed_map_offset(role, SPEED_REGION_PEER);

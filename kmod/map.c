@@ -75,7 +75,7 @@ static u64 region_pages(struct speed_map *map, int role, int region)
 	case SPEED_REGION_PEER:
 		return 2;
 	case SPEED_REGION_DATA:
-		return 2 * (speed_pair_ring(map->pair, map->end, role)->size >> PAGE_SHIFT);
+		return 2 * (speed_ring_size(speed_pair_ring(map->pair, map->end, role)) >> PAGE_SHIFT);
 	}
 	return 0;
 }
@@ -98,7 +98,7 @@ static struct page *live_page(struct speed_map *map, const struct place *place)
 		return place->page ? virt_to_page(ctl->index[!place->role])
 				   : virt_to_page(ctl->kern);
 	default:
-		return ring->buf->pages[place->page & ((ring->size >> PAGE_SHIFT) - 1)];
+		return ring->buf->pages[place->page & ((speed_ring_size(ring) >> PAGE_SHIFT) - 1)];
 	}
 }
 

@@ -39,7 +39,6 @@ static void ring_init(struct speed_ring *ring, struct speed_pair *pair, int end,
 
 	ring->pair = pair;
 	ring->end = end;
-	ring->size = size;
 	ring->home.kern = &ring->home_kern;
 	for (i = 0; i < SPEED_ROLES; i++) {
 		mutex_init(&ring->role[i].lock);

@@ -104,7 +104,6 @@ struct speed_role {
  * @home: where they live while nobody maps them
  * @home_index: storage of @home
  * @home_kern: storage of @home
- * @size: in bytes, a power of two, for as long as the pair lives
  * @buf: the data pages, or NULL. Set under the producer's lock, taken away
  *	under both
  * @overflow: what the ring could not take, NULL until there was any; set under
@@ -123,7 +122,6 @@ struct speed_ring {
 	struct speed_ctl home;
 	struct speed_index home_index[SPEED_ROLES];
 	struct speed_kern home_kern;
-	u64 size;
 	struct speed_buf *buf;
 	struct speed_overflow *overflow;
 	unsigned long used;
@@ -187,6 +185,12 @@ struct speed_pair {
 	struct sock *sk[2];
 	struct speed_ring ring[2];
 };
+
+/* In bytes, a power of two, for as long as the pair lives. */
+static inline u64 speed_ring_size(const struct speed_ring *ring)
+{
+	return ring->role[SPEED_ROLE_TX].side.size;
+}
 
 static inline struct speed_map *speed_pair_map(const struct speed_pair *pair, int end)
 {

@@ -77,7 +77,7 @@ static const char *state_name(const struct sock *sk, const struct speed_pair *pa
 
 static u64 size_of(const struct speed_ring *ring)
 {
-	return READ_ONCE(ring->buf) ? ring->size : 0;
+	return READ_ONCE(ring->buf) ? speed_ring_size(ring) : 0;
 }
 
 static void show_pair(struct seq_file *seq, struct speed_pair *pair, int end)

@@ -101,7 +101,7 @@ static size_t ring_strip(struct speed_ring *ring, unsigned long idle)
 		return 0;
 	speed_ctl_go_home(ring);
 	speed_ring_drop_buf(ring);
-	return ring->size;
+	return speed_ring_size(ring);
 }
 
 static size_t ring_try_strip(struct speed_ring *ring, unsigned long idle)

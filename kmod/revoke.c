@@ -69,7 +69,7 @@ void speed_lease_end(struct speed_ring *ring, int role)
 	mine = READ_ONCE(side->mine->index);
 	theirs = smp_load_acquire(&side->theirs->index);	/* B, D */
 	if (speed_ring_sane(role == SPEED_ROLE_TX ? mine : theirs,
-			    role == SPEED_ROLE_TX ? theirs : mine, ring->size) &&
+			    role == SPEED_ROLE_TX ? theirs : mine, speed_ring_size(ring)) &&
 	    (s64)(mine - term->granted) >= 0 &&
 	    !(ring->pair->type == SOCK_SEQPACKET && mine % 8)) {
 		side->own = mine;

@@ -43,14 +43,14 @@ int speed_ring_need_buf(struct speed_ring *ring)
 	lockdep_assert_held(&ring->role[SPEED_ROLE_TX].lock);
 	if (ring->buf)
 		return 0;
-	err = door->charge(ring, ring->size);
-	if (err && speed_reap_now(ring->size))
-		err = door->charge(ring, ring->size);
+	err = door->charge(ring, speed_ring_size(ring));
+	if (err && speed_reap_now(speed_ring_size(ring)))
+		err = door->charge(ring, speed_ring_size(ring));
 	if (err)
 		goto count;
-	buf = speed_buf_get(ring->size);
+	buf = speed_buf_get(speed_ring_size(ring));
 	if (!buf) {
-		door->uncharge(ring, ring->size);
+		door->uncharge(ring, speed_ring_size(ring));
 		err = -ENOBUFS;
 		goto count;
 	}
@@ -80,9 +80,9 @@ bool speed_ring_check(struct speed_ring *ring)
 	struct speed_side *tx = &ring->role[SPEED_ROLE_TX].side;
 	struct speed_side *rx = &ring->role[SPEED_ROLE_RX].side;
 
-	if (speed_ring_sane(tx->own, rx->own, ring->size) &&
-	    speed_ring_sane(tx->own, rx->other, ring->size) &&
-	    speed_ring_sane(rx->own, tx->other, ring->size)) {
+	if (speed_ring_sane(tx->own, rx->own, speed_ring_size(ring)) &&
+	    speed_ring_sane(tx->own, rx->other, speed_ring_size(ring)) &&
+	    speed_ring_sane(rx->own, tx->other, speed_ring_size(ring))) {
 		tx->other = rx->own;
 		rx->other = tx->own;
 		return true;
@@ -111,7 +111,7 @@ void speed_ring_drop_buf(struct speed_ring *ring)
 	WRITE_ONCE(ring->buf, NULL);
 	buf->dirty = max_t(u64, buf->dirty, ring->role[SPEED_ROLE_TX].side.own);
 	speed_buf_put(buf);
-	ring->pair->door->uncharge(ring, ring->size);
+	ring->pair->door->uncharge(ring, speed_ring_size(ring));
 }
 
 static u64 ctl_live(const struct speed_ctl *ctl)
@@ -171,7 +171,7 @@ u64 speed_ring_arrived(struct speed_ring *ring)
 {
 	u64 live = speed_ring_live(ring);
 
-	return speed_ring_index(ring, SPEED_ROLE_RX) + (live > ring->size ? 0 : live);
+	return speed_ring_index(ring, SPEED_ROLE_RX) + (live > speed_ring_size(ring) ? 0 : live);
 }
 
 /**
@@ -183,7 +183,7 @@ u64 speed_ring_arrived(struct speed_ring *ring)
  */
 u64 speed_ring_fill(struct speed_ring *ring)
 {
-	return min(speed_ring_live(ring), ring->size) + speed_ring_beyond(ring);
+	return min(speed_ring_live(ring), speed_ring_size(ring)) + speed_ring_beyond(ring);
 }
 
 /**
@@ -195,8 +195,8 @@ u64 speed_ring_fill(struct speed_ring *ring)
 u64 speed_ring_limit(struct speed_ring *ring)
 {
 	if (ring->pair->door->ring_alone)
-		return ring->size;
-	return max_t(u64, ring->size, READ_ONCE(speed_ring_writer(ring)->sk_sndbuf));
+		return speed_ring_size(ring);
+	return max_t(u64, speed_ring_size(ring), READ_ONCE(speed_ring_writer(ring)->sk_sndbuf));
 }
 
 /**
@@ -212,7 +212,7 @@ u64 speed_ring_room(struct speed_ring *ring)
 	u64 live = speed_ring_live(ring);
 	u64 limit = speed_ring_limit(ring);
 
-	if (live > ring->size)
+	if (live > speed_ring_size(ring))
 		return limit;
 	live += speed_ring_beyond(ring);
 	return live < limit ? limit - live : 0;

@@ -41,7 +41,7 @@ static int peek_ring(struct take *t)
 {
 	const struct speed_side *side = &t->ring->role[SPEED_ROLE_RX].side;
 	/* A fresh look: the list goes on where the ring ends now. */
-	s64 ready = speed_rx_ready(t->ring, t->ring->size);
+	s64 ready = speed_rx_ready(t->ring, speed_ring_size(t->ring));
 	size_t skip, n;
 
 	if (ready <= 0)

@@ -165,7 +165,7 @@ ssize_t speed_rx_record(struct sock *sk, struct msghdr *msg, size_t len, int fla
 static u64 ring_payload(struct speed_ring *ring)
 {
 	const struct speed_side *side = &ring->role[SPEED_ROLE_RX].side;
-	s64 ready = speed_rx_ready(ring, ring->size);
+	s64 ready = speed_rx_ready(ring, speed_ring_size(ring));
 	struct speed_record rec;
 	u64 bytes, at = 0, sum = 0;
 

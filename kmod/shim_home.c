@@ -182,7 +182,7 @@ static int bring(struct home *h, struct speed_ring *ring)
 static int bring_ring(struct sock *sk, struct speed_ring *ring)
 {
 	struct home h = { .sk = sk };
-	s64 live = speed_rx_ready(ring, ring->size);
+	s64 live = speed_rx_ready(ring, speed_ring_size(ring));
 	int err;
 
 	if (live <= 0)

@@ -27,7 +27,7 @@
 
 static u64 size_of(const struct speed_ring *ring)
 {
-	return READ_ONCE(ring->buf) ? ring->size : 0;
+	return READ_ONCE(ring->buf) ? speed_ring_size(ring) : 0;
 }
 
 static void tell_pair(struct speed_pair *pair, int end, struct speed_fusion *f)

@@ -188,6 +188,21 @@ int shim_op_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	return err;
 }
 
+/*
+ * SO_PEEK_OFF, of kernels whose TCP has it: a mapped reader does not move the
+ * offset, and is granted no lease while there is one. The socket may be locked.
+ */
+int shim_set_peek_off(struct sock *sk, int val)
+{
+	int err = shim_tcp_of(sk)->ops->set_peek_off(sk, val);
+	struct shim *shim = shim_of(sk);
+	struct speed_pair *pair = shim ? shim_pair(shim) : NULL;
+
+	if (!err && pair)
+		speed_lease_try_drop(shim_rx_ring(shim, pair), SPEED_ROLE_RX);
+	return err;
+}
+
 #ifdef CONFIG_COMPAT
 /* Of a 32-bit program. */
 int shim_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)

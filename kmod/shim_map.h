@@ -22,6 +22,7 @@ void shim_watch_stop(void);
 __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait);
 int shim_op_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 int shim_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
+int shim_set_peek_off(struct sock *sk, int val);
 int shim_mmap(struct file *file, struct socket *sock, struct vm_area_struct *vma);
 
 #endif

@@ -112,7 +112,7 @@ static int look_ring(struct look *l, struct speed_ring *ring, u64 size)
 static int look_all(struct look *l, struct speed_ring *ring)
 {
 	u32 tcp = arrived(l->sk), before = 0;
-	s64 live = ring ? speed_rx_ready(ring, ring->size) : 0;
+	s64 live = ring ? speed_rx_ready(ring, speed_ring_size(ring)) : 0;
 	int err;
 
 	if (live < 0)

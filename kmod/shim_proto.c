@@ -143,6 +143,8 @@ static void derive_ops(struct shim_base *base)
 #endif
 	o->shutdown = shim_shutdown;
 	o->set_rcvlowat = shim_set_rcvlowat;
+	if (o->set_peek_off)
+		o->set_peek_off = shim_set_peek_off;
 	o->splice_read = shim_splice_read;
 	o->read_sock = shim_read_sock;
 	o->read_skb = shim_read_skb;

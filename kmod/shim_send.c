@@ -62,7 +62,7 @@ void shim_nobody_reads(struct shim *shim, struct speed_ring *ring, size_t bytes)
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	struct kvec vec;
 
-	vec.iov_len = min_t(u64, bytes, ring->size);
+	vec.iov_len = min_t(u64, bytes, speed_ring_size(ring));
 	mutex_lock(lock);
 	shim_unfuse(shim, ring, SPEED_TCP_SHUT);
 	if (ring->buf) {

@@ -44,7 +44,7 @@ int speed_tx_error(struct sock *sk)
  */
 int speed_tx_fault(struct speed_ring *ring)
 {
-	ring->buf->dirty = ring->size;
+	ring->buf->dirty = speed_ring_size(ring);
 	return -EFAULT;
 }
 
@@ -74,7 +74,7 @@ static ssize_t put_overflow(struct sock *sk, struct speed_ring *ring, struct msg
 	u64 room = speed_ring_room(ring);
 	size_t n = min3((u64)len, room, (u64)CHUNK_MAX);
 
-	if (unlikely(speed_ring_live(ring) > ring->size))
+	if (unlikely(speed_ring_live(ring) > speed_ring_size(ring)))
 		return speed_pair_lie(ring, speed_ring_writer(ring));
 	if (!n)
 		return 0;

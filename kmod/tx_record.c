@@ -21,7 +21,7 @@ static int put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
 	u64 bytes = SPEED_RECORD_BYTES(len);
 	s64 free;
 
-	if (bytes > ring->size)
+	if (bytes > speed_ring_size(ring))
 		return -ENOSPC;
 	free = speed_prod_free(side, bytes);
 	if (unlikely(free < 0))
@@ -40,7 +40,7 @@ static int put_overflow(struct sock *sk, struct speed_ring *ring, struct msghdr 
 {
 	struct speed_chunk *chunk;
 
-	if (unlikely(speed_ring_live(ring) > ring->size))
+	if (unlikely(speed_ring_live(ring) > speed_ring_size(ring)))
 		return speed_pair_lie(ring, speed_ring_writer(ring));
 	if (speed_ring_room(ring) < SPEED_RECORD_BYTES(len))
 		return -ENOSPC;

@@ -158,7 +158,7 @@ void speed_need_space(struct speed_ring *ring)
 
 	rcu_read_lock();
 	ctl = rcu_dereference(ring->ctl);
-	WRITE_ONCE(ctl->kern->wake_free, ring->size - min(ring->size - 1, half));
+	WRITE_ONCE(ctl->kern->wake_free, speed_ring_size(ring) - min(speed_ring_size(ring) - 1, half));
 	rcu_read_unlock();
 	speed_ring_flag(ring, SPEED_NEED_SPACE);
 }

@@ -3,6 +3,8 @@
 import os
 import subprocess
 
+import tsc
+
 PROBE_SECONDS = 20
 PORTS = ("out", "err", "control")
 
@@ -30,6 +32,8 @@ def boot(kernel_dir, initrd, cpus, mem, accel, append=""):
     if "icount" in accel:
         # One instruction is a nanosecond, which the guest need not measure.
         words.append("tsc_early_khz=1000000")
+    elif accel != "kvm" and tsc.khz():
+        words.append("tsc_early_khz=%d" % tsc.khz())
     return args + ["-append", " ".join(words + [append])]
 
 
