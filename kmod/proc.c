@@ -75,18 +75,13 @@ static const char *state_name(const struct sock *sk, const struct speed_pair *pa
 	return READ_ONCE(sk->sk_shutdown) == SHUTDOWN_MASK ? "closed" : "connected";
 }
 
-static u64 size_of(const struct speed_ring *ring)
-{
-	return READ_ONCE(ring->buf) ? speed_ring_size(ring) : 0;
-}
-
 static void show_pair(struct seq_file *seq, struct speed_pair *pair, int end)
 {
 	struct speed_ring *tx = &pair->ring[end], *rx = &pair->ring[!end];
 
 	seq_printf(seq, " %llu %llu %llu/%llu %llu/%llu %c%c",
 		   speed_ring_index(tx, SPEED_ROLE_TX), speed_ring_index(rx, SPEED_ROLE_RX),
-		   speed_ring_fill(tx), speed_ring_fill(rx), size_of(tx), size_of(rx),
+		   speed_ring_fill(tx), speed_ring_fill(rx), speed_ring_held(tx), speed_ring_held(rx),
 		   READ_ONCE(tx->role[SPEED_ROLE_TX].epoch) ? 't' : '-',
 		   READ_ONCE(rx->role[SPEED_ROLE_RX].epoch) ? 'r' : '-');
 }

@@ -7,6 +7,12 @@
 
 #include "pair.h"
 
+/* Bytes of data pages that a ring holds now. */
+static inline u64 speed_ring_held(const struct speed_ring *ring)
+{
+	return READ_ONCE(ring->buf) ? speed_ring_size(ring) : 0;
+}
+
 bool speed_ring_check(struct speed_ring *ring);
 void speed_ring_lives_in(struct speed_ring *ring, struct speed_ctl *ctl);
 void speed_ring_drop_buf(struct speed_ring *ring);

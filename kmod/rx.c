@@ -10,6 +10,7 @@
 #include "copy.h"
 #include "family.h"
 #include "lease.h"
+#include "once.h"
 #include "overflow.h"
 #include "pages.h"
 #include "ring.h"
@@ -215,15 +216,8 @@ static ssize_t rx_fast(struct speed_ring *ring, struct iov_iter *to, size_t len)
 		return 0;
 	if (likely(!rx->epoch && ring->buf && !READ_ONCE(ring->pair->broken)))
 		n = speed_cons_ready(&rx->side, len);
-	if (likely(n > 0)) {
-		n = min_t(u64, n, len);
-		rx->side.data = ring->buf->addr;
-		speed_role_enter(ring, SPEED_ROLE_RX);
-		if (likely(speed_copy_out(speed_ring_span(&rx->side, 0), n, to)))
-			speed_rx_release(ring, n);
-		else
-			n = -EFAULT;
-	}
+	if (likely(n > 0))
+		n = speed_take_once(ring, to, min_t(u64, n, len));
 	mutex_unlock(&rx->lock);
 	return n >= 0 || n == -EFAULT ? n : 0;
 }

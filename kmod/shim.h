@@ -167,13 +167,15 @@ static inline bool shim_at_mark(const struct sock *sk)
 /* shim_ulp.c */
 struct shim *shim_attach(struct sock *sk, struct shim *peer, gfp_t gfp);
 void shim_conn_put(struct shim_conn *conn);
-int shim_detach(struct sock *sk);
 void shim_leave(struct sock *sk);
 void shim_bar(struct shim *shim, u32 reason, bool on);
 int shim_ulp_init(void);
 void shim_ulp_stop(void);
 void shim_ulp_exit(void);
 void shim_wait_calls(struct shim *shim);
+
+/* shim_detach.c */
+int shim_detach(struct sock *sk);
 
 /* shim_match.c */
 struct sock *shim_find_peer(struct sock *sk);

@@ -25,11 +25,6 @@
 
 #define INFO_FUSION	83	/* among the ULP's attributes: struct speed_fusion */
 
-static u64 size_of(const struct speed_ring *ring)
-{
-	return READ_ONCE(ring->buf) ? speed_ring_size(ring) : 0;
-}
-
 static void tell_pair(struct speed_pair *pair, int end, struct speed_fusion *f)
 {
 	struct speed_ring *tx = &pair->ring[end], *rx = &pair->ring[!end];
@@ -40,8 +35,8 @@ static void tell_pair(struct speed_pair *pair, int end, struct speed_fusion *f)
 	if (READ_ONCE(rx->fused))
 		f->flags |= SPEED_FUSION_RX;
 	f->pair = pair->id;
-	f->ring_bytes[SPEED_ROLE_TX] = size_of(tx);
-	f->ring_bytes[SPEED_ROLE_RX] = size_of(rx);
+	f->ring_bytes[SPEED_ROLE_TX] = speed_ring_held(tx);
+	f->ring_bytes[SPEED_ROLE_RX] = speed_ring_held(rx);
 	f->bytes[SPEED_ROLE_TX] = speed_ring_index(tx, SPEED_ROLE_TX);
 	f->bytes[SPEED_ROLE_RX] = speed_ring_index(rx, SPEED_ROLE_RX);
 	f->reason = f->flags & SPEED_FUSION_TX ? SPEED_TCP_FUSED : shim_why(tx);

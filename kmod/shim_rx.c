@@ -7,11 +7,8 @@
 #include <net/sock.h>
 
 #include "compat/compat.h"
-#include "copy.h"
-#include "lease.h"
-#include "pages.h"
+#include "once.h"
 #include "ring.h"
-#include "rx.h"
 #include "shim.h"
 #include "shim_proto.h"
 #include "shim_take.h"
@@ -161,15 +158,8 @@ static ssize_t receive_fast(struct speed_ring *ring, struct iov_iter *to, size_t
 	/* Less than is wanted, and TCP has more: it belongs to the same call. */
 	if (unlikely(n > 0 && n < len && shim_tcp_unread(speed_ring_reader(ring))))
 		n = 0;
-	if (likely(n > 0)) {
-		n = min_t(u64, n, len);
-		rx->side.data = ring->buf->addr;
-		speed_role_enter(ring, SPEED_ROLE_RX);
-		if (likely(speed_copy_out(speed_ring_span(&rx->side, 0), n, to)))
-			speed_rx_release(ring, n);
-		else
-			n = -EFAULT;
-	}
+	if (likely(n > 0))
+		n = speed_take_once(ring, to, min_t(u64, n, len));
 	mutex_unlock(&rx->lock);
 	return n >= 0 || n == -EFAULT ? n : 0;
 }

@@ -5,9 +5,7 @@
  */
 #include <net/sock.h>
 
-#include "copy.h"
-#include "lease.h"
-#include "pages.h"
+#include "once.h"
 #include "shim.h"
 #include "shim_proto.h"
 #include "shim_send.h"
@@ -40,16 +38,8 @@ static ssize_t send_fast(struct speed_ring *ring, struct msghdr *msg, size_t len
 
 	if (!mutex_trylock(&tx->lock))
 		return 0;
-	if (likely(plain(ring, len))) {
-		speed_role_enter(ring, SPEED_ROLE_TX);
-		n = len;
-		if (likely(speed_copy_in(speed_ring_span(&tx->side, 0), len, &msg->msg_iter))) {
-			speed_ring_publish(&tx->side, len);
-			WRITE_ONCE(ring->used, jiffies);
-		} else {
-			n = speed_tx_fault(ring);
-		}
-	}
+	if (likely(plain(ring, len)))
+		n = speed_put_once(ring, msg, len);
 	mutex_unlock(&tx->lock);
 	return n;
 }

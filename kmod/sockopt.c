@@ -99,7 +99,7 @@ static void fill_pair(struct speed_info *info, struct speed_pair *pair, int end)
 	for (role = 0; role < SPEED_ROLES; role++) {
 		struct speed_ring *ring = speed_pair_ring(pair, end, role);
 
-		info->ring_bytes[role] = READ_ONCE(ring->buf) ? speed_ring_size(ring) : 0;
+		info->ring_bytes[role] = speed_ring_held(ring);
 		info->bytes[role] = speed_ring_index(ring, role);
 		info->leased[role] = READ_ONCE(ring->role[role].epoch);
 	}

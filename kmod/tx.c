@@ -9,6 +9,7 @@
 #include "copy.h"
 #include "family.h"
 #include "lease.h"
+#include "once.h"
 #include "overflow.h"
 #include "pages.h"
 #include "ring.h"
@@ -194,16 +195,8 @@ static ssize_t tx_fast(struct sock *sk, struct speed_ring *ring, struct msghdr *
 
 	if (len - 1 >= SPEED_PIECE || !mutex_trylock(&tx->lock))
 		return 0;
-	if (likely(tx_plain(sk, ring, len))) {
-		speed_role_enter(ring, SPEED_ROLE_TX);
-		n = len;
-		if (likely(speed_copy_in(speed_ring_span(&tx->side, 0), len, &msg->msg_iter))) {
-			speed_ring_publish(&tx->side, len);
-			WRITE_ONCE(ring->used, jiffies);
-		} else {
-			n = speed_tx_fault(ring);
-		}
-	}
+	if (likely(tx_plain(sk, ring, len)))
+		n = speed_put_once(ring, msg, len);
 	mutex_unlock(&tx->lock);
 	return n;
 }
