@@ -104,8 +104,8 @@ static void ring_clear_dead(struct speed_ring *ring)
 	const struct speed_side *tx = &ring->role[SPEED_ROLE_TX].side;
 	u64 live = tx->own - ring->role[SPEED_ROLE_RX].side.own;
 
-	memset(ring->buf->addr + (tx->own & (speed_ring_size(ring) - 1)), 0, speed_ring_size(ring) - live);
-	ring->buf->dirty = speed_ring_size(ring);
+	memset(ring->buf->addr + (tx->own & (tx->size - 1)), 0, tx->size - live);
+	ring->buf->dirty = tx->size;
 }
 
 /**

@@ -69,13 +69,15 @@ static bool place_of(u64 offset, struct place *place)
 
 static u64 region_pages(struct speed_map *map, int role, int region)
 {
+	const struct speed_ring *ring = speed_pair_ring(map->pair, map->end, role);
+
 	switch (region) {
 	case SPEED_REGION_OWN:
 		return 1;
 	case SPEED_REGION_PEER:
 		return 2;
 	case SPEED_REGION_DATA:
-		return 2 * (speed_ring_size(speed_pair_ring(map->pair, map->end, role)) >> PAGE_SHIFT);
+		return 2 * (speed_ring_size(ring) >> PAGE_SHIFT);
 	}
 	return 0;
 }

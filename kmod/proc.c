@@ -81,7 +81,8 @@ static void show_pair(struct seq_file *seq, struct speed_pair *pair, int end)
 
 	seq_printf(seq, " %llu %llu %llu/%llu %llu/%llu %c%c",
 		   speed_ring_index(tx, SPEED_ROLE_TX), speed_ring_index(rx, SPEED_ROLE_RX),
-		   speed_ring_fill(tx), speed_ring_fill(rx), speed_ring_held(tx), speed_ring_held(rx),
+		   speed_ring_fill(tx), speed_ring_fill(rx),
+		   speed_ring_held(tx), speed_ring_held(rx),
 		   READ_ONCE(tx->role[SPEED_ROLE_TX].epoch) ? 't' : '-',
 		   READ_ONCE(rx->role[SPEED_ROLE_RX].epoch) ? 'r' : '-');
 }

@@ -65,19 +65,20 @@ int speed_set_unlease(struct speed_pair *pair, int end, sockptr_t val, unsigned 
  */
 int speed_setsockopt(struct socket *sock, int level, int name, sockptr_t val, unsigned int len)
 {
+	struct sock *sk = sock->sk;
 	u32 mode;
 
 	if (level != SOL_SPEED)
 		return -EOPNOTSUPP;
 	if (name == SPEED_UNLEASE)
-		return speed_set_unlease(speed_sk_pair(sock->sk), speed_sk(sock->sk)->end, val, len);
+		return speed_set_unlease(speed_sk_pair(sk), speed_sk(sk)->end, val, len);
 	if (name != SPEED_MODE)
 		return -ENOPROTOOPT;
 	if (len != sizeof(mode))
 		return -EINVAL;
 	if (copy_from_sockptr(&mode, val, sizeof(mode)))
 		return -EFAULT;
-	return set_mode(sock->sk, mode);
+	return set_mode(sk, mode);
 }
 
 static u32 state_of(const struct sock *sk, const struct speed_pair *pair)

@@ -153,12 +153,12 @@ void speed_need_data(struct speed_ring *ring)
  */
 void speed_need_space(struct speed_ring *ring)
 {
-	u64 half = speed_ring_limit(ring) / 2;
+	u64 half = speed_ring_limit(ring) / 2, size = speed_ring_size(ring);
 	struct speed_ctl *ctl;
 
 	rcu_read_lock();
 	ctl = rcu_dereference(ring->ctl);
-	WRITE_ONCE(ctl->kern->wake_free, speed_ring_size(ring) - min(speed_ring_size(ring) - 1, half));
+	WRITE_ONCE(ctl->kern->wake_free, size - min(size - 1, half));
 	rcu_read_unlock();
 	speed_ring_flag(ring, SPEED_NEED_SPACE);
 }
