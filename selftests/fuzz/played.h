@@ -146,6 +146,11 @@ static bool op_nonblock(struct speed *s)
 	return take8() & 1;
 }
 
+static int op_error(struct speed *s)
+{
+	return take8() & 1 ? ECONNRESET : 0;
+}
+
 static void op_detach(struct speed *s)
 {
 }
@@ -159,6 +164,7 @@ static const struct spd_ops ops = {
 	.wait = op_wait,
 	.ask = op_ask,
 	.nonblock = op_nonblock,
+	.error = op_error,
 	.detach = op_detach,
 };
 

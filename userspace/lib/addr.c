@@ -36,14 +36,14 @@ static long addr_digits(const char *text, size_t len)
 
 static int addr_read_family(void)
 {
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/sys/net/speed/family",
+	int fd = (int)spd_syscall(SYS_openat, AT_FDCWD, "/proc/sys/net/speed/family",
 			      O_RDONLY | O_CLOEXEC);
 	char text[16];
 	long got;
 
 	if (fd < 0)
 		return -1;
-	got = syscall(SYS_read, fd, text, sizeof(text));
+	got = spd_syscall(SYS_read, fd, text, sizeof(text));
 	spd_sys_close(fd);
 	return got > 0 ? (int)addr_digits(text, (size_t)got) : -1;
 }
@@ -68,7 +68,7 @@ SPD_PUBLIC int speed_socket(int type)
 {
 	socklen_t len = sizeof(__u32);
 	__u32 magic = 0;
-	int fd = (int)syscall(SYS_socket, speed_family(), type, 0);
+	int fd = (int)spd_syscall(SYS_socket, speed_family(), type, 0);
 
 	if (fd < 0)
 		return -1;

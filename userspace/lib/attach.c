@@ -30,13 +30,10 @@ void spd_role_forget(struct spd_role *r)
 	r->countdown = ATTACH_PATIENCE;
 }
 
-struct speed *spd_handle_new(int fd, int type, unsigned int flags, const struct spd_ops *ops)
+/* Zeros but for what is said here; the roles' owners are left alone. */
+void spd_handle_init(struct speed *s, int fd, int type, unsigned int flags,
+		     const struct spd_ops *ops)
 {
-	struct speed *s = aligned_alloc(__alignof__(struct speed), sizeof(*s));
-
-	if (!s)
-		return NULL;
-	memset(s, 0, sizeof(*s));
 	s->ops = ops;
 	s->fd = fd;
 	s->type = type;
@@ -46,6 +43,16 @@ struct speed *spd_handle_new(int fd, int type, unsigned int flags, const struct 
 		spd_role_forget(&s->role[i]);
 		s->role[i].spin.now_ns = UINT32_MAX;
 	}
+}
+
+struct speed *spd_handle_new(int fd, int type, unsigned int flags, const struct spd_ops *ops)
+{
+	struct speed *s = aligned_alloc(__alignof__(struct speed), sizeof(*s));
+
+	if (!s)
+		return NULL;
+	memset(s, 0, sizeof(*s));
+	spd_handle_init(s, fd, type, flags, ops);
 	return s;
 }
 

@@ -41,6 +41,17 @@ static inline bool spd_recv_mapped(const struct speed *s, size_t len, int flags)
 	return !(flags & ~SPD_RECV_FLAGS) && (len || s->type == SOCK_SEQPACKET);
 }
 
+/*
+ * The ring has less than a stream's receiver has room for. Are there bytes beyond it?
+ * Then the plain call gives both at once, as it always does.
+ */
+static inline bool spd_recv_beyond(const struct speed *s)
+{
+	const struct speed_kern *kern = s->role[SPEED_ROLE_RX].side.kern;
+
+	return (speed_load(&kern->flags) & (SPEED_CLOSED | SPEED_OVERFLOW)) && s->fd >= 0;
+}
+
 /**
  * spd_send_one() - send one buffer
  * @s: the handle
@@ -107,8 +118,11 @@ static inline ssize_t spd_recv_one(struct speed *s, void *buf, size_t len, int f
 		if (ret != SPD_LOOK)
 			return spd_recv_over(s, buf, len, flags, ret);
 	}
-	if (ready > 0 && len > (__u64)ready)
+	if (ready > 0 && len > (__u64)ready) {
+		if (spd_unlikely(spd_recv_beyond(s)))
+			return spd_recv_long(s, buf, room, flags);
 		len = (size_t)ready;
+	}
 	if (spd_unlikely(ready < 0 || len > r->chunk))
 		return spd_recv_long(s, buf, room, flags);
 	memcpy(buf, speed_ring_span(&r->side, 0), len);

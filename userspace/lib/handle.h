@@ -21,6 +21,7 @@
 #include <sys/types.h>
 #include <linux/speed_ring.h>
 #include <speed.h>
+#include "host.h"
 
 #define SPD_PUBLIC		__attribute__((visibility("default")))
 #define SPD_COLD		__attribute__((noinline, cold))
@@ -47,6 +48,7 @@ struct speed;
  *	0, or -1 and errno as SPEED_IOC_WAIT; EAGAIN with O_NONBLOCK
  * @ask: have NEED_DATA set, so that pollers hear of the next byte
  * @nonblock: has the descriptor O_NONBLOCK?
+ * @error: the connection's pending error, which is taken, or 0; may be missing
  * @detach: give back what lease and attach took
  */
 struct spd_ops {
@@ -58,6 +60,7 @@ struct spd_ops {
 	int (*wait)(struct speed *s, int role, unsigned int wake, __u64 want);
 	void (*ask)(struct speed *s);
 	bool (*nonblock)(struct speed *s);
+	int (*error)(struct speed *s);
 	void (*detach)(struct speed *s);
 };
 
@@ -171,13 +174,9 @@ struct speed {
 	struct spd_role		role[SPEED_ROLES];
 };
 
-/* Tells the handles of one address space apart, which the kernel treats as strangers. */
-static inline __u64 spd_cookie(const struct speed *s)
-{
-	return (__u64)(uintptr_t)s;
-}
-
 /* attach.c */
+void spd_handle_init(struct speed *s, int fd, int type, unsigned int flags,
+		     const struct spd_ops *ops);
 struct speed *spd_handle_new(int fd, int type, unsigned int flags, const struct spd_ops *ops);
 void spd_handle_free(struct speed *s);
 void spd_role_forget(struct spd_role *r);
@@ -211,6 +210,7 @@ enum {
 
 bool spd_role_enter_slow(struct speed *s, int role);
 int spd_published(struct speed *s, int role, __u64 start, __u64 *counted);
+int spd_woken_by_end(struct speed *s);
 int spd_wait(struct speed *s, int role, __u64 want, int flags, bool *slept);
 void spd_pay(struct speed *s, struct spd_role *r);
 

@@ -63,7 +63,7 @@ static void lease_give_back(struct speed *s, int role)
 {
 	__u32 which = (__u32)role;
 
-	spd_sys_setsockopt(s->fd, SOL_SPEED, SPEED_UNLEASE, &which, sizeof(which));
+	spd_sys_setsockopt(spd_fd(s), SOL_SPEED, SPEED_UNLEASE, &which, sizeof(which));
 }
 
 /*
@@ -75,7 +75,7 @@ static __u64 lease_record_max(struct speed *s, __u64 size)
 	socklen_t len = sizeof(int);
 	int sndbuf = 0;
 
-	if (spd_sys_getsockopt(s->fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, &len) || sndbuf < 32)
+	if (spd_sys_getsockopt(spd_fd(s), SOL_SOCKET, SO_SNDBUF, &sndbuf, &len) || sndbuf < 32)
 		return 0;
 	return (__u64)sndbuf - 32 < size - 16 ? (__u64)sndbuf - 32 : size - 16;
 }
@@ -88,7 +88,7 @@ static int lease_ask(struct speed *s, int role, struct speed_lease *lease)
 
 	if (s->flags & SPEED_ATTACH_NOMAP)
 		return EOPNOTSUPP;
-	if (spd_sys_getsockopt(s->fd, SOL_SPEED, SPEED_LEASE, lease, &len))
+	if (spd_sys_getsockopt(spd_fd(s), SOL_SPEED, SPEED_LEASE, lease, &len))
 		return errno == ENOPROTOOPT || errno == EOPNOTSUPP ? EOPNOTSUPP : errno;
 	err = len == sizeof(*lease) ? lease_check(s, lease) : EOPNOTSUPP;
 	if (!err)

@@ -84,7 +84,7 @@ int spd_map_role(struct speed *s, int role, const struct speed_lease *lease)
 	if (lease->size & (page - 1))
 		return EOPNOTSUPP;
 	spd_map_drop(r);
-	err = map_regions(s->fd, &map, prot);
+	err = map_regions(spd_fd(s), &map, prot);
 	if (err)
 		return err;
 	r->map = map;

@@ -39,7 +39,7 @@ static struct speed_kern *memfd_kern(struct speed *s, int role)
 
 static long memfd_futex(__u32 *word, int op, __u32 val)
 {
-	return syscall(SYS_futex, word, op, val, NULL, NULL, 0);
+	return spd_syscall(SYS_futex, word, op, val, NULL, NULL, 0);
 }
 
 static void memfd_wake_flag(struct speed *s, int role, __u32 clear, __u32 set)
@@ -269,7 +269,7 @@ SPD_PUBLIC int speed_pair(int type, size_t ring_bytes, struct speed *out[2])
 		return -1;
 	}
 	size = memfd_size(ring_bytes);
-	fd = (int)syscall(SYS_memfd_create, "speed", MFD_CLOEXEC);
+	fd = (int)spd_syscall(SYS_memfd_create, "speed", MFD_CLOEXEC);
 	if (fd < 0)
 		return -1;
 	out[0] = NULL;

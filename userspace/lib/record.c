@@ -37,6 +37,8 @@ int spd_record_room(struct speed *s, size_t len, int flags)
 		if ((__u64)free >= bytes)
 			return SPD_LOOK;
 		ret = spd_wait(s, SPEED_ROLE_TX, bytes > quarter ? bytes : quarter, flags, &slept);
+		if (ret == SPD_PLAIN && slept)
+			return spd_woken_by_end(s);
 		if (ret != SPD_LOOK)
 			return ret;
 	}

@@ -33,7 +33,7 @@ static int recv_piece(struct speed *s, struct spd_iter *it, size_t left, size_t 
 	__u64 counted;
 	int ret;
 
-	if (ready < 0)
+	if (ready < 0 || (!*done && (__u64)ready < left && spd_recv_beyond(s)))
 		return SPD_PLAIN;
 	*more = (__u64)ready > want;
 	if (!ready)

@@ -100,7 +100,7 @@ static inline bool spd_role_enter(struct speed *s, int role)
 
 	if (spd_likely(__atomic_load_n(s->alive, __ATOMIC_RELAXED) == s->generation &&
 		       spd_role_trylock(s, r))) {
-		if (spd_likely(spd_role_ready(r, role)))
+		if (spd_likely(spd_role_still(s) && spd_role_ready(r, role)))
 			return true;
 		spd_role_leave(r);
 	}

@@ -68,6 +68,8 @@ ssize_t spd_send_stream(struct speed *s, const struct iovec *iov, int n, size_t 
 	if (ret == SPD_PLAIN && done &&
 	    (speed_load(&r->side.kern->flags) & SPEED_CLOSED))
 		ret = SPD_LOOK;
+	if (ret == SPD_PLAIN && !done && slept)
+		ret = spd_woken_by_end(s);
 	spd_role_leave_owing(r, owed);
 	if (ret == SPD_PLAIN && done < len)
 		return spd_plain_send(s, iov, n, done, flags);

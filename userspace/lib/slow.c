@@ -46,7 +46,8 @@ static bool slow_enter(struct speed *s, int role)
 		return false;
 	if (!slow_lock(s, r))
 		return false;
-	if ((speed_ring_counts(&r->side, role, r->epoch) || !spd_lease(s, role)) &&
+	if (spd_role_still(s) &&
+	    (speed_ring_counts(&r->side, role, r->epoch) || !spd_lease(s, role)) &&
 	    spd_role_ready(r, role))
 		return true;
 	spd_role_leave(r);
@@ -179,6 +180,20 @@ static int slow_sleep(struct speed *s, int role, __u64 want, __u32 limit)
 		spd_spin_slept(r, since, limit);
 	r->nonblock = false;
 	return SPD_LOOK;
+}
+
+/*
+ * A sender slept, and now there is only the plain call. Who was asleep when a
+ * connection broke is told how; who comes later, that there is none.
+ */
+SPD_COLD int spd_woken_by_end(struct speed *s)
+{
+	int err = s->ops->error ? s->ops->error(s) : 0;
+
+	if (!err)
+		return SPD_PLAIN;
+	errno = err;
+	return SPD_FAIL;
 }
 
 /**

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Looking at a number that has proved busy: is it a connection that can be mapped?
+ */
+#include <netinet/in.h>
+#include "call.h"
+#include "options.h"
+#include "ports.h"
+#include "stats.h"
+#include "sys.h"
+
+#define LOOK_AGAIN_SOON	16		/* transfers until a connection may be one */
+#define LOOK_AGAIN	1024		/* a TCP socket may become one: twice as many */
+#define LOOK_DOUBLES	10		/* each time, so often */
+#define LOOK_NEVER	(1 << 30)	/* no such socket */
+
+__thread struct call *call_now;
+
+int call_fd(void)
+{
+	return call_now->fd;
+}
+
+bool call_still(const struct speed *s)
+{
+	const struct call *c = call_now;
+
+	return __atomic_load_n(&c->e->word, __ATOMIC_RELAXED) == c->word &&
+	       pool_word_lives((const struct slot *)s, c->word);
+}
+
+static bool look_ask(int fd, int level, int name, void *val, socklen_t size)
+{
+	socklen_t len = size;
+
+	return !spd_sys_getsockopt(fd, level, name, val, &len) && len == size;
+}
+
+/* Look again after @wait transfers. */
+static struct slot *look_later(struct call *c, __u64 next, __s32 wait)
+{
+	if (next)
+		table_reach(c->fd);
+	table_bare(c->e, c->word, next, wait - table.after);
+	return NULL;
+}
+
+/* Not one of ours, for the reason that errno tells. */
+static struct slot *look_refused(struct call *c)
+{
+	__u64 times = c->word < LOOK_DOUBLES ? c->word : LOOK_DOUBLES;
+
+	switch (errno) {
+	case ENOTCONN:
+		return look_later(c, 0, LOOK_AGAIN_SOON);
+	case ENOPROTOOPT:
+	case EOPNOTSUPP:
+		return look_later(c, times + 1, LOOK_AGAIN << times);
+	default:
+		return look_later(c, LOOK_DOUBLES, LOOK_NEVER);
+	}
+}
+
+/* The handle that another number of the same socket has, or a new one. Its word. */
+static __u64 look_handle(const struct call *c, const struct speed_info *info, bool inet)
+{
+	__u64 key = info->pair << 1 | (info->side & 1);
+	__u64 word;
+
+	if (!pool_trylock())
+		return 0;
+	word = pool_find(key);
+	if (!word)
+		word = pool_make(c->fd, (int)info->type, inet, key);
+	pool_unlock();
+	return word;
+}
+
+/* Give the number its handle, unless it was closed meanwhile. */
+static struct slot *look_install(struct call *c, __u64 word)
+{
+	__u64 before = c->word;
+
+	table_reach(c->fd);
+	if (!__atomic_compare_exchange_n(&c->e->word, &before, word, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+		pool_put(word);
+		return NULL;
+	}
+	if (__atomic_load_n(&c->e->closed, __ATOMIC_SEQ_CST) != c->closed) {
+		table_bare(c->e, word, 0, 0);
+		return NULL;
+	}
+	c->word = word;
+	return pool_slot(word);
+}
+
+static struct slot *look(struct call *c)
+{
+	struct speed_info info;
+	__u32 magic;
+	__u64 word;
+	bool inet;
+
+	if (!look_ask(c->fd, SOL_SPEED, SPEED_MAGIC, &magic, sizeof(magic)) ||
+	    magic != SPEED_MAGIC_VALUE ||
+	    !look_ask(c->fd, SOL_SPEED, SPEED_INFO, &info, sizeof(info)))
+		return look_refused(c);
+	if (!(info.features & SPEED_FEATURE_MAP))
+		return look_later(c, LOOK_DOUBLES, LOOK_NEVER);
+	if (info.state != SPEED_STATE_CONNECTED || !info.pair)
+		return look_later(c, 0, LOOK_AGAIN_SOON);
+	if (!ports_allow(c->fd, &inet)) {
+		stats_add(STATS_DENIED, 1);
+		return look_later(c, LOOK_DOUBLES, LOOK_NEVER);
+	}
+	word = look_handle(c, &info, inet);
+	if (!word)
+		return look_later(c, 0, LOOK_AGAIN);
+	return look_install(c, word);
+}
+
+/**
+ * call_look() - a number without a handle has been used often enough
+ * @c: the transfer
+ *
+ * Return: the handle that it has now, or NULL. errno is kept.
+ */
+SPD_COLD struct slot *call_look(struct call *c)
+{
+	int saved = errno;
+	struct slot *h = NULL;
+
+	if (table_own_process())
+		h = look(c);
+	errno = saved;
+	return h;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Interposed: messages. Descriptors that come with one are new.
+ */
+#include <limits.h>
+#include "export.h"
+#include "iov.h"
+#include "real.h"
+#include "transfer.h"
+
+static void msg_descriptors(struct msghdr *msg)
+{
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
+
+	for (; cmsg; cmsg = CMSG_NXTHDR(msg, cmsg)) {
+		const int *fds = (const int *)CMSG_DATA(cmsg);
+
+		if (cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; CMSG_LEN((i + 1) * sizeof(*fds)) <= cmsg->cmsg_len; i++)
+			table_new(fds[i]);
+	}
+}
+
+static ssize_t msg_recv(int fd, struct msghdr *msg, int flags)
+{
+	ssize_t ret;
+
+	if (transfer_recvmsg(fd, msg, flags, &ret))
+		return ret;
+	ret = REAL(recvmsg)(fd, msg, flags);
+	if (ret >= 0 && msg->msg_control)
+		msg_descriptors(msg);
+	return ret;
+}
+
+static ssize_t msg_send(int fd, const struct msghdr *msg, int flags)
+{
+	ssize_t ret;
+
+	return transfer_sendmsg(fd, msg, flags, &ret) ? ret : REAL(sendmsg)(fd, msg, flags);
+}
+
+PRE_CALL(ssize_t, recvmsg, int fd, struct msghdr *msg, int flags)
+{
+	return msg_recv(fd, msg, flags);
+}
+
+PRE_CALL(ssize_t, sendmsg, int fd, const struct msghdr *msg, int flags)
+{
+	return msg_send(fd, msg, flags);
+}
+
+/* Is the number a handle's, so that messages go one by one? It costs no transfer. */
+static bool msg_has_handle(int fd)
+{
+	return (unsigned int)fd < table.count &&
+	       pool_word_is_handle(__atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED));
+}
+
+static void msg_count(int fd)
+{
+	struct call c;
+
+	call_begin(&c, fd);
+}
+
+/* As the kernel does it: what came before an error is told, the error is not. */
+PRE_CALL(int, sendmmsg, int fd, struct mmsghdr *v, unsigned int n, int flags)
+{
+	unsigned int done;
+	ssize_t ret;
+
+	if (!msg_has_handle(fd) || !transfer_address(v)) {
+		msg_count(fd);
+		return REAL(sendmmsg)(fd, v, n, flags);
+	}
+	for (done = 0; done < n && done < IOV_MAX; done++) {
+		ret = msg_send(fd, &v[done].msg_hdr, flags);
+		if (ret < 0)
+			return done ? (int)done : -1;
+		v[done].msg_len = (unsigned int)ret;
+	}
+	return (int)done;
+}
+
+static int msg_recv_each(int fd, struct mmsghdr *v, unsigned int n, int flags)
+{
+	int each = flags & ~MSG_WAITFORONE;
+	unsigned int done;
+	ssize_t ret;
+
+	for (done = 0; done < n && done < IOV_MAX; done++) {
+		ret = msg_recv(fd, &v[done].msg_hdr, each);
+		if (ret < 0)
+			return done ? (int)done : -1;
+		v[done].msg_len = (unsigned int)ret;
+		if (flags & MSG_WAITFORONE)
+			each |= MSG_DONTWAIT;
+	}
+	return (int)done;
+}
+
+PRE_CALL(int, recvmmsg, int fd, struct mmsghdr *v, unsigned int n, int flags,
+	 struct timespec *timeout)
+{
+	int ret;
+
+	if (!timeout && msg_has_handle(fd) && transfer_address(v))
+		return msg_recv_each(fd, v, n, flags);
+	msg_count(fd);
+	ret = REAL(recvmmsg)(fd, v, n, flags, timeout);
+	for (int i = 0; i < ret; i++)
+		if (v[i].msg_hdr.msg_control)
+			msg_descriptors(&v[i].msg_hdr);
+	return ret;
+}

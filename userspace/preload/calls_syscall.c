@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Interposed: syscall(). Numbers that come and go by it are followed; transfers by it
+ * are what they say, system calls.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <stdarg.h>
+#include "export.h"
+#include "real.h"
+#include "table.h"
+
+/* Before a call that closes, or replaces. */
+static void syscall_before(long n, const long arg[6])
+{
+	switch (n) {
+	case SYS_close:
+		table_forget((int)arg[0]);
+		break;
+	case SYS_close_range:
+		if (!(arg[2] & CLOSE_RANGE_CLOEXEC))
+			table_forget_range((unsigned int)arg[0], (unsigned int)arg[1]);
+		break;
+#ifdef SYS_dup2
+	case SYS_dup2:
+		if (arg[0] == arg[1])
+			break;
+		table_forget((int)arg[1]);
+		break;
+#endif
+	case SYS_dup3:
+		table_forget((int)arg[1]);
+		break;
+	}
+}
+
+/* Does the call return a new number? */
+static bool syscall_makes(long n, const long arg[6])
+{
+	switch (n) {
+#ifdef SYS_dup2
+	case SYS_dup2:
+		return arg[0] != arg[1];
+#endif
+#ifdef SYS_open
+	case SYS_open:
+	case SYS_creat:
+#endif
+	case SYS_dup:
+	case SYS_dup3:
+	case SYS_openat:
+#ifdef SYS_openat2
+	case SYS_openat2:
+#endif
+	case SYS_socket:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_epoll_create1:
+	case SYS_eventfd2:
+	case SYS_memfd_create:
+	case SYS_timerfd_create:
+	case SYS_inotify_init1:
+#ifdef SYS_pidfd_open
+	case SYS_pidfd_open:
+	case SYS_pidfd_getfd:
+#endif
+	case SYS_io_uring_setup:
+	case SYS_perf_event_open:
+	case SYS_userfaultfd:
+		return true;
+	case SYS_fcntl:
+		return arg[1] == F_DUPFD || arg[1] == F_DUPFD_CLOEXEC;
+	default:
+		return false;
+	}
+}
+
+static void syscall_after(long n, const long arg[6], long ret)
+{
+	const int *two = NULL;
+
+	if (ret < 0)
+		return;
+	if (n == SYS_pipe2)
+		two = (const int *)arg[0];
+	else if (n == SYS_socketpair)
+		two = (const int *)arg[3];
+	else if (syscall_makes(n, arg))
+		table_new((int)ret);
+	if (!two)
+		return;
+	table_new(two[0]);
+	table_new(two[1]);
+}
+
+PRE_CALL(long, syscall, long n, ...)
+{
+	long arg[6], ret;
+	va_list list;
+
+	va_start(list, n);
+	for (int i = 0; i < 6; i++)
+		arg[i] = va_arg(list, long);
+	va_end(list);
+	syscall_before(n, arg);
+	ret = REAL(syscall)(n, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+	syscall_after(n, arg, ret);
+	return ret;
+}

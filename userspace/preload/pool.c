@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Taking slots and giving them back.
+ */
+#include <sys/mman.h>
+#include "options.h"
+#include "ops.h"
+#include "pool.h"
+#include "role.h"
+#include "stats.h"
+
+#define POOL_LOOKS	64	/* slots looked at for an idle one at a time */
+#define POOL_ONE	((__u64)1 << POOL_REF_BITS)
+#define POOL_REFS	(POOL_ONE - 1)
+
+struct pool pool;
+
+__u64 pool_cookie(const struct speed *s)
+{
+	const struct slot *h = (const struct slot *)s;
+
+	/* A number no handle had before and no address is. */
+	return pool_life_word(h, __atomic_load_n(&h->life, __ATOMIC_RELAXED)) | (__u64)1 << 63;
+}
+
+/* 0, or -1 where there is no memory. */
+int pool_start(unsigned int count)
+{
+	size_t slots = sizeof(struct slot) * count, keys = sizeof(*pool.keys) * count;
+	char *p = mmap(NULL, slots + keys, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -1;
+	pool.at = (struct slot *)p;
+	pool.keys = (__u64 *)(p + slots);
+	pool.count = count;
+	return 0;
+}
+
+/*
+ * Only ever tried: a signal handler may have interrupted the holder. One that fork()
+ * left behind is another process's, and void.
+ */
+bool pool_trylock(void)
+{
+	__u32 pid = (__u32)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	__u32 holder = __atomic_load_n(&pool.lock, __ATOMIC_RELAXED);
+
+	return holder != pid &&
+	       __atomic_compare_exchange_n(&pool.lock, &holder, pid, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+void pool_unlock(void)
+{
+	__atomic_store_n(&pool.lock, 0, __ATOMIC_RELEASE);
+}
+
+/* Both roles, or none. */
+static bool pool_enter(struct speed *s)
+{
+	if (__atomic_load_n(s->alive, __ATOMIC_RELAXED) != s->generation && !spd_fork_mend(s))
+		return false;
+	if (!spd_role_trylock(s, &s->role[SPEED_ROLE_TX]))
+		return false;
+	if (spd_role_trylock(s, &s->role[SPEED_ROLE_RX]))
+		return true;
+	spd_role_leave(&s->role[SPEED_ROLE_TX]);
+	return false;
+}
+
+static void pool_leave(struct speed *s)
+{
+	spd_role_leave(&s->role[SPEED_ROLE_RX]);
+	spd_role_leave(&s->role[SPEED_ROLE_TX]);
+}
+
+/*
+ * Take a handle apart and free its slot; both roles are entered. Its numbers, if any,
+ * are bare from now on. Unmapping gives the leases back: a call on the number might
+ * reach another descriptor.
+ */
+static void pool_retire(struct slot *h)
+{
+	__u64 life = __atomic_load_n(&h->life, __ATOMIC_RELAXED);
+
+	while (!__atomic_compare_exchange_n(&h->life, &life, (life | POOL_REFS) + 1, true,
+					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		;
+	stats_take(&h->s);
+	for (int i = 0; i < SPEED_ROLES; i++) {
+		spd_map_drop(&h->s.role[i]);
+		spd_role_forget(&h->s.role[i]);
+	}
+	__atomic_store_n(&pool.keys[h->number], 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&h->busy, false, __ATOMIC_RELEASE);
+}
+
+/* Retire a slot that no number refers to, if no thread is inside. */
+static bool pool_clear(struct slot *h)
+{
+	if (!pool_enter(&h->s))
+		return false;
+	if (__atomic_load_n(&h->busy, __ATOMIC_ACQUIRE) &&
+	    !(__atomic_load_n(&h->life, __ATOMIC_RELAXED) & POOL_REFS))
+		pool_retire(h);
+	pool_leave(&h->s);
+	return true;
+}
+
+/**
+ * pool_put() - a number does not refer to its handle any more
+ * @word: what its entry had
+ *
+ * The last one takes the handle apart. Where a thread is inside, that is left to who
+ * next needs a slot.
+ *
+ * Context: signal-safe; errno is kept.
+ */
+void pool_put(__u64 word)
+{
+	struct slot *h = pool_slot(word);
+	__u64 life = __atomic_load_n(&h->life, __ATOMIC_RELAXED);
+	int saved = errno;
+
+	do {
+		if (pool_life_word(h, life) != word || !(life & POOL_REFS))
+			return;
+	} while (!__atomic_compare_exchange_n(&h->life, &life, life - 1, true,
+					      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+	if ((life & POOL_REFS) == 1)
+		pool_clear(h);
+	errno = saved;
+}
+
+/* Another reference, where there are some. Return: the word, or 0. */
+static __u64 pool_get(struct slot *h, __u64 key)
+{
+	__u64 life = __atomic_load_n(&h->life, __ATOMIC_ACQUIRE);
+
+	do {
+		if (!(life & POOL_REFS) || pool.keys[h->number] != key)
+			return 0;
+	} while (!__atomic_compare_exchange_n(&h->life, &life, life + 1, true,
+					      __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE));
+	return pool_life_word(h, life);
+}
+
+/**
+ * pool_find() - the handle for an end of a pair
+ * @key: which
+ *
+ * Return: its word, with a reference, or 0. The pool's lock is held.
+ */
+__u64 pool_find(__u64 key)
+{
+	for (unsigned int i = 0; i < pool.used; i++)
+		if (__atomic_load_n(&pool.keys[i], __ATOMIC_RELAXED) == key)
+			return pool_get(&pool.at[i], key);
+	return 0;
+}
+
+/* Transfers that a handle has seen. */
+static __u64 pool_activity(const struct slot *h)
+{
+	return speed_load(&h->s.role[SPEED_ROLE_TX].done) +
+	       speed_load(&h->s.role[SPEED_ROLE_RX].done) + speed_load(&h->s.calls);
+}
+
+/* Idle since it was last looked at? Then free it. */
+static bool pool_evict(struct slot *h)
+{
+	__u64 activity = pool_activity(h);
+
+	if (activity != h->seen) {
+		h->seen = activity;
+		return false;
+	}
+	if (!pool_enter(&h->s))
+		return false;
+	stats_add(STATS_EVICTED, 1);
+	pool_retire(h);
+	pool_leave(&h->s);
+	return true;
+}
+
+/* A free slot, or NULL. The pool's lock is held. */
+static struct slot *pool_take(void)
+{
+	struct slot *h;
+
+	if (pool.used < pool.count) {
+		h = &pool.at[pool.used];
+		h->number = pool.used++;
+		h->life = POOL_ONE;
+		return h;
+	}
+	for (int looks = 0; looks < POOL_LOOKS; looks++) {
+		h = &pool.at[pool.hand];
+		pool.hand = (pool.hand + 1) % pool.count;
+		if (__atomic_load_n(&h->busy, __ATOMIC_ACQUIRE) &&
+		    !(__atomic_load_n(&h->life, __ATOMIC_RELAXED) & POOL_REFS))
+			pool_clear(h);
+		if (!__atomic_load_n(&h->busy, __ATOMIC_ACQUIRE) || pool_evict(h))
+			return h;
+	}
+	return NULL;
+}
+
+/* Zeros for everything that a handle counts; who looks at it late finds it busy. */
+static bool pool_fill(struct slot *h, int fd, int type)
+{
+	struct speed *s = &h->s;
+
+	if (s->alive && !pool_enter(s))
+		return false;
+	if (!s->alive && spd_fork_watch(s))
+		return false;
+	s->calls = 0;
+	h->seen = 0;
+	spd_handle_init(s, fd, type, 0, &ops_preload);
+	s->spin_us = options.spin_us;
+	for (int i = 0; i < SPEED_ROLES; i++) {
+		struct spd_role *r = &s->role[i];
+
+		r->countdown = 0;
+		r->done = 0;
+		r->wakes = 0;
+		r->waits = 0;
+		r->spins = 0;
+		r->revocations = 0;
+		r->leases = 0;
+		r->spin.slept = 0;
+		r->spin.again = 0;
+		r->nonblock = ops_nonblock(fd);
+	}
+	pool_leave(s);
+	return true;
+}
+
+/**
+ * pool_make() - a new handle
+ * @fd: a number of its socket
+ * @type: of the socket
+ * @inet: is it TCP's?
+ * @key: which end of which pair
+ *
+ * Return: its word, with a reference, or 0 where all handles are in use. The pool's
+ * lock is held.
+ */
+__u64 pool_make(int fd, int type, bool inet, __u64 key)
+{
+	struct slot *h = pool_take();
+
+	if (!h || !pool_fill(h, fd, type))
+		return 0;
+	h->inet = inet;
+	__atomic_store_n(&pool.keys[h->number], key, __ATOMIC_RELAXED);
+	__atomic_store_n(&h->busy, true, __ATOMIC_RELEASE);
+	stats_add(STATS_HANDLES, 1);
+	return pool_life_word(h, __atomic_add_fetch(&h->life, 1, __ATOMIC_SEQ_CST));
+}

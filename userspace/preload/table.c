@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The table of descriptors, and whose it is.
+ *
+ * A child of vfork() has descriptors of its own but this memory. What it closes stays
+ * known, because it is open in the parent; what it opens is forgotten, because the
+ * child may use it, and the parent is then only slower. It makes no handles.
+ */
+#include <sys/mman.h>
+#include "pool.h"
+#include "table.h"
+
+struct table table;
+
+static __u32 *table_pid;	/* in a page that a child of fork() finds wiped */
+
+static void *table_pages(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* 0, or -1 where there is no memory. */
+int table_start(__s32 after)
+{
+	struct entry *at = table_pages(sizeof(*at) * TABLE_NUMBERS);
+
+	table_pid = table_pages(sizeof(*table_pid));
+	if (!at || !table_pid || madvise(table_pid, sizeof(*table_pid), MADV_WIPEONFORK))
+		return -1;
+	table.at = at;
+	table.after = after;
+	table.count = TABLE_NUMBERS;
+	return 0;
+}
+
+/* From now on every call is the plain one: threads have tables of their own. */
+void table_stop(void)
+{
+	unsigned int top = __atomic_load_n(&table.top, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&table.count, 0, __ATOMIC_SEQ_CST);
+	for (unsigned int fd = 0; fd < top; fd++)
+		table_bare(&table.at[fd], __atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED),
+			   0, 0);
+}
+
+/* Is the table that of the calling process, not of its parent? errno is kept. */
+bool table_own_process(void)
+{
+	__u32 pid = (__u32)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	__u32 known = __atomic_load_n(table_pid, __ATOMIC_RELAXED);
+
+	if (!known)
+		__atomic_store_n(table_pid, pid, __ATOMIC_RELAXED);
+	return !known || known == pid;
+}
+
+/* A number is going to have a word. */
+void table_reach(int fd)
+{
+	unsigned int top = __atomic_load_n(&table.top, __ATOMIC_RELAXED);
+
+	while (top <= (unsigned int)fd &&
+	       !__atomic_compare_exchange_n(&table.top, &top, (unsigned int)fd + 1, true,
+					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		;
+}
+
+/*
+ * Nothing is known of a number any more, if its word is still @word; it is @next then,
+ * and @wait transfers more than usual must come first.
+ */
+void table_bare(struct entry *e, __u64 word, __u64 next, __s32 wait)
+{
+	__atomic_store_n(&e->used, -wait, __ATOMIC_RELAXED);
+	if (word != next &&
+	    __atomic_compare_exchange_n(&e->word, &word, next, false,
+					__ATOMIC_SEQ_CST, __ATOMIC_RELAXED) &&
+	    pool_word_is_handle(word))
+		pool_put(word);
+}
+
+/* @closed: transfers that are under way are of a descriptor that is no more. */
+static void table_clear(struct entry *e, bool closed)
+{
+	__u64 word;
+
+	if (closed)
+		__atomic_add_fetch(&e->closed, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&e->used, 0, __ATOMIC_RELAXED);
+	word = __atomic_exchange_n(&e->word, 0, __ATOMIC_SEQ_CST);
+	if (pool_word_is_handle(word))
+		pool_put(word);
+}
+
+/**
+ * table_forget() - a number is about to be closed
+ * @fd: any number
+ *
+ * Context: signal-safe; errno is kept.
+ */
+void table_forget(int fd)
+{
+	struct entry *e;
+	__u64 word;
+
+	if ((unsigned int)fd >= table.count)
+		return;
+	e = &table.at[fd];
+	word = __atomic_load_n(&e->word, __ATOMIC_RELAXED);
+	if (!word && !e->used)
+		return;
+	if (pool_word_is_handle(word) && !table_own_process())
+		return;
+	table_clear(e, true);
+}
+
+void table_forget_range(unsigned int first, unsigned int last)
+{
+	unsigned int top = __atomic_load_n(&table.top, __ATOMIC_RELAXED);
+
+	for (unsigned int fd = first; fd < top && fd <= last; fd++)
+		table_forget((int)fd);
+}
+
+SPD_COLD void table_new_slowly(int fd)
+{
+	table_clear(&table.at[fd], table_own_process());
+}
