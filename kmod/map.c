@@ -29,6 +29,7 @@
 #include "pages.h"
 #include "wait.h"
 
+#define MAP_VMAS_MAX		16	/* of a role, for one holder */
 #define MAP_BASE		BIT_ULL(40)
 #define MAP_REGION_SHIFT	32
 #define MAP_REGION_BITS		2
@@ -160,7 +161,14 @@ static void map_vma_close(struct vm_area_struct *vma)
 	speed_holder_put(holder);
 }
 
+/* Whoever ends a lease pays for each region that there is: no more than were told. */
+static int map_may_split(struct vm_area_struct *vma, unsigned long addr)
+{
+	return -EINVAL;
+}
+
 static const struct vm_operations_struct map_vm_ops = {
+	.may_split = map_may_split,
 	.open	= map_vma_open,
 	.close	= map_vma_close,
 	.fault	= map_fault,
@@ -214,7 +222,7 @@ static int map_check(struct speed_holder *holder, struct vm_area_struct *vma,
 		return -EINVAL;
 	if ((vma->vm_flags & VM_EXEC) || ((vma->vm_flags & VM_WRITE) && !writable))
 		return -EPERM;
-	return 0;
+	return atomic_read(&holder->vmas[place->role]) < MAP_VMAS_MAX ? 0 : -ENOMEM;
 }
 
 static void map_vma(struct vm_area_struct *vma, struct speed_holder *holder,
@@ -247,7 +255,8 @@ bool speed_map_ours(const struct vm_area_struct *vma)
  *
  * Context: mmap_lock is held for writing; takes no role's lock.
  * Return: 0; -EINVAL for a wrong offset, length or sharing; -EPERM for a wrong
- * protection, or where the caller does not hold the role's lease.
+ * protection, or where the caller does not hold the role's lease; -ENOMEM where it
+ * has mapped it often enough.
  */
 int speed_map_mmap(struct speed_pair *pair, int end, struct vm_area_struct *vma)
 {

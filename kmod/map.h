@@ -63,6 +63,7 @@ struct speed_term {
  * @scratch: where the stray stores of a revoked holder go
  * @lock: covers @holders and their counts; a leaf
  * @holders: address spaces that map it or hold a lease
+ * @users: how many they are
  * @watch: the door's list of them
  */
 struct speed_map {
@@ -73,6 +74,7 @@ struct speed_map {
 	struct page *scratch;
 	spinlock_t lock;	/* holders */
 	struct list_head holders;
+	unsigned int users;
 	struct list_head watch;
 };
 

@@ -15,6 +15,8 @@
 
 #include "map.h"
 
+#define HOLDERS_MAX	64	/* of an endpoint: whoever ends a lease pays for them */
+
 /* Last reference: no mapping is left, and the endpoint is released. */
 static int map_file_release(struct socket *sock)
 {
@@ -168,7 +170,7 @@ struct speed_holder *speed_holder_find(struct speed_map *map, u64 cookie)
  * @cookie: which one
  *
  * Context: process; may sleep.
- * Return: the holder, to be put, or NULL where memory is short.
+ * Return: the holder, to be put, or NULL where memory is short or there are many.
  */
 struct speed_holder *speed_holder_make(struct speed_map *map, u64 cookie)
 {
@@ -178,7 +180,8 @@ struct speed_holder *speed_holder_make(struct speed_map *map, u64 cookie)
 		return NULL;
 	spin_lock(&map->lock);
 	holder = holder_find(map, cookie);
-	if (!holder) {
+	if (!holder && map->users < HOLDERS_MAX) {
+		map->users++;
 		list_add(&fresh->node, &map->holders);
 		swap(holder, fresh);
 	}
@@ -219,8 +222,10 @@ void speed_holder_put(struct speed_holder *holder)
 
 	spin_lock(&map->lock);
 	last = !--holder->refs;
-	if (last)
+	if (last) {
+		map->users--;
 		list_del(&holder->node);
+	}
 	spin_unlock(&map->lock);
 	if (last)
 		holder_free(holder);

@@ -166,7 +166,19 @@ void speed_overflow_take(struct speed_ring *ring, struct speed_chunk *chunk, u32
 }
 
 /**
- * speed_overflow_free() - forget what is left; the pair is on its way out
+ * speed_overflow_purge() - forget what is left, which nobody will read
+ * @ring: the ring; both roles' locks are held
+ */
+void speed_overflow_purge(struct speed_ring *ring)
+{
+	struct speed_chunk *chunk;
+
+	while ((chunk = speed_overflow_first(ring)))
+		speed_overflow_take(ring, chunk, chunk->len - chunk->taken);
+}
+
+/**
+ * speed_overflow_free() - the pair is on its way out
  * @ring: the ring
  */
 void speed_overflow_free(struct speed_ring *ring)

@@ -54,6 +54,7 @@ void speed_overflow_add(struct speed_ring *ring, struct speed_chunk *chunk);
 struct speed_chunk *speed_overflow_first(struct speed_ring *ring);
 struct speed_chunk *speed_overflow_next(struct speed_ring *ring, struct speed_chunk *chunk);
 void speed_overflow_take(struct speed_ring *ring, struct speed_chunk *chunk, u32 bytes);
+void speed_overflow_purge(struct speed_ring *ring);
 void speed_overflow_free(struct speed_ring *ring);
 
 #endif

@@ -110,8 +110,9 @@ static void ring_free(struct speed_ring *ring)
 {
 	struct speed_ctl *ctl = rcu_dereference_protected(ring->ctl, true);
 
-	speed_overflow_free(ring);
+	/* First out of the reaper's sight. */
 	speed_ring_drop_buf(ring);
+	speed_overflow_free(ring);
 	if (ctl != &ring->home)
 		speed_ctl_free(ctl);
 	mutex_destroy(&ring->role[SPEED_ROLE_TX].lock);

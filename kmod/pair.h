@@ -58,8 +58,8 @@ struct speed_user;
  * @wait_data: speed_wait_data() with what else the door has to say, or NULL
  * @may_lease: 0, or why a role may not be leased now; both roles' locks are held;
  *	or NULL
- * @mapped: an endpoint got a mapping file, or the last mapping of it is gone, or
- *	NULL; may sleep
+ * @mapped: an endpoint got a mapping file, or is done with it, which may be said
+ *	twice, or NULL; may sleep
  * @ring_alone: nothing goes beyond the ring into its overflow
  */
 struct speed_door {

@@ -10,6 +10,7 @@
 #include <linux/jiffies.h>
 #include <linux/sched.h>
 #include <linux/workqueue.h>
+#include <net/sock.h>
 
 #include "ctl.h"
 #include "lease.h"
@@ -59,10 +60,16 @@ void speed_reap_del(struct speed_ring *ring)
 	spin_unlock(&reap_lock);
 }
 
+/* Nobody will read what is there: a mapping may keep the pair for long. */
+static bool reader_gone(const struct speed_ring *ring)
+{
+	return sock_flag(speed_ring_reader(ring), SOCK_DEAD);
+}
+
 static bool ring_idle(struct speed_ring *ring, unsigned long idle)
 {
 	return time_after_eq(jiffies, READ_ONCE(ring->used) + idle) &&
-	       !speed_ring_live(ring) && !speed_ring_beyond(ring);
+	       ((!speed_ring_live(ring) && !speed_ring_beyond(ring)) || reader_gone(ring));
 }
 
 /**
@@ -99,6 +106,8 @@ static size_t ring_strip(struct speed_ring *ring, unsigned long idle)
 	if (!ring->buf || tx->epoch || rx->epoch || !ring_idle(ring, idle) ||
 	    ring->pair->broken || !speed_ring_check(ring))
 		return 0;
+	speed_ring_publish(&rx->side, tx->side.own - rx->side.own);
+	speed_overflow_purge(ring);
 	speed_ctl_go_home(ring);
 	speed_ring_drop_buf(ring);
 	return speed_ring_size(ring);

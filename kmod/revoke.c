@@ -164,5 +164,7 @@ void speed_lease_unmap(struct speed_pair *pair, int end)
 	struct speed_map *map = pair->map[end];
 
 	WRITE_ONCE(pair->map[end], NULL);
+	if (map && pair->door->mapped)
+		pair->door->mapped(map, false);
 	speed_map_close(map);
 }

@@ -33,7 +33,8 @@ void speed_ring_unflag(struct speed_ring *ring, u32 flag);
  */
 static inline bool speed_ring_at_home(const struct speed_ring *ring)
 {
-	return rcu_access_pointer(ring->ctl) == &ring->home;
+	/* Before what is at home, which is written before it moves there. */
+	return smp_load_acquire((struct speed_ctl __force **)&ring->ctl) == &ring->home;
 }
 
 /**

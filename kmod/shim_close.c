@@ -14,6 +14,23 @@
 #include "shim_proto.h"
 #include "trace.h"
 
+static int shutdown_pair(struct shim *shim, struct speed_pair *pair, struct socket *sock, int how)
+{
+	struct speed_ring *ring = shim_tx_ring(shim, pair);
+	struct mutex *lock = &ring->role[SPEED_ROLE_TX].lock;	/* the producer's */
+	int err;
+
+	/* As TCP, which waits for a sender that copies. */
+	mutex_lock(lock);
+	speed_lease_end(ring, SPEED_ROLE_TX);
+	/* Before the end can be seen; and after it, for a lease that began meanwhile. */
+	shim_flag_mapped(pair, SPEED_OVERFLOW);
+	err = shim->base->ops->shutdown(sock, how);
+	shim_flag_mapped(pair, SPEED_OVERFLOW);
+	mutex_unlock(lock);
+	return err;
+}
+
 /**
  * shim_shutdown() - shutdown()
  * @sock: the socket
@@ -26,20 +43,13 @@ int shim_shutdown(struct socket *sock, int how)
 {
 	struct shim *shim = shim_of(sock->sk);
 	struct speed_pair *pair = shim ? shim_pair(shim) : NULL;
-	struct speed_ring *ring;
-	struct mutex *lock;	/* the producer's */
 	int err;
 
 	if (!pair)
 		return shim_tcp_of(sock->sk)->ops->shutdown(sock, how);
-	/* As TCP, which waits for a sender that copies. */
-	ring = shim_tx_ring(shim, pair);
-	lock = &ring->role[SPEED_ROLE_TX].lock;
-	mutex_lock(lock);
-	speed_lease_end(ring, SPEED_ROLE_TX);
-	shim_flag_mapped(pair, SPEED_OVERFLOW);
-	err = shim->base->ops->shutdown(sock, how);
-	mutex_unlock(lock);
+	atomic_inc(&shim->calls);
+	err = shutdown_pair(shim, pair, sock, how);
+	atomic_dec(&shim->calls);
 	return err;
 }
 

@@ -4,7 +4,7 @@
  * in it. The socket gets TCP's own calls back; but a thread may be inside one of
  * ours, and may sleep there for as long as it likes. What it works on is kept
  * until nobody can be: all tasks have been seen outside (RCU-tasks), no call that
- * may sleep is counted, and the locks of both roles are free.
+ * may sleep is counted, and the locks of both roles are free; and once more so.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -22,12 +22,14 @@
  * @shim: its part
  * @tasks: to wait for all tasks
  * @work: to look whether nobody is left
+ * @twice: nobody was left once, and all tasks have been seen since
  */
 struct leaver {
 	struct sock *sk;
 	struct shim *shim;
 	struct rcu_head tasks;
 	struct delayed_work work;
+	bool twice;
 };
 
 static bool role_free(struct speed_ring *ring, int role)
@@ -48,13 +50,22 @@ static bool nobody_inside(struct shim *shim)
 			 role_free(shim_rx_ring(shim, pair), SPEED_ROLE_RX));
 }
 
+static void all_seen(struct rcu_head *rcu);
+
 static void leave(struct work_struct *work)
 {
 	struct leaver *l = container_of(to_delayed_work(work), struct leaver, work);
 	struct speed_pair *pair;
 
 	if (!nobody_inside(l->shim)) {
+		l->twice = false;
 		schedule_delayed_work(&l->work, AGAIN);
+		return;
+	}
+	/* Who slept with a role's lock held, in a copy, may be on the way from it. */
+	if (!l->twice) {
+		l->twice = true;
+		call_rcu_tasks(&l->tasks, all_seen);
 		return;
 	}
 	pair = shim_take_pair(l->shim);

@@ -5,7 +5,8 @@
  * looks at nothing but the ring. A flag in the kernel page makes both use system
  * calls, which then find out. Calls of ours set it at once; what happens behind
  * our back (a packet tap, a filter, the sysctl, a reset) is looked for every WATCH
- * for as long as anybody maps anything.
+ * for as long as anybody maps anything, and then the lease is ended, too: who
+ * does not mind the flag goes on no longer than that.
  *
  * watch_lock covers the list of mapping files; nothing but what is looked at
  * without a lock is touched under it.
@@ -34,14 +35,23 @@ static LIST_HEAD(watched);
 static void watch_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(watch, watch_work);
 
-static void flag_mapped(struct speed_ring *ring, u32 flag)
+/**
+ * shim_flag_ring() - from now on who maps a ring uses system calls
+ * @ring: the ring
+ * @flag: SPEED_OVERFLOW for a while, SPEED_CLOSED for good
+ *
+ * Context: any.
+ */
+void shim_flag_ring(struct speed_ring *ring, u32 flag)
 {
+	/* What those calls shall find is there; shim_may_lease() looks after its store. */
+	smp_mb();
 	if (!speed_ring_at_home(ring))
 		speed_ring_flag(ring, flag);
 }
 
 /**
- * shim_flag_mapped() - from now on who maps a connection uses system calls
+ * shim_flag_mapped() - the same for both directions
  * @pair: the pair
  * @flag: SPEED_OVERFLOW for a while, SPEED_CLOSED for good
  *
@@ -49,10 +59,8 @@ static void flag_mapped(struct speed_ring *ring, u32 flag)
  */
 void shim_flag_mapped(struct speed_pair *pair, u32 flag)
 {
-	/* What those calls shall find is there; shim_may_lease() looks after its store. */
-	smp_mb();
-	flag_mapped(&pair->ring[0], flag);
-	flag_mapped(&pair->ring[1], flag);
+	shim_flag_ring(&pair->ring[0], flag);
+	shim_flag_ring(&pair->ring[1], flag);
 }
 
 /**
@@ -74,7 +82,8 @@ static bool ring_is_next(const struct speed_ring *ring)
 {
 	const struct sock *sk = speed_ring_reader(ring);
 
-	return !shim_tcp_unread(sk) && !shim_tcp_before(ring, sk) && !shim_ended(sk);
+	return !shim_tcp_unread(sk) && !shim_tcp_before(ring, sk) && !shim_ended(sk) &&
+	       READ_ONCE(sk->sk_peek_off) < 0;
 }
 
 /* For struct speed_door. */
@@ -94,7 +103,10 @@ int shim_wait_mapped(struct speed_ring *ring, u64 want, long *timeo)
 {
 	struct shim *shim = shim_of(speed_ring_reader(ring));
 
-	return shim ? shim_wait(shim, want, timeo) : -ESTALE;
+	/* A connection may have been given up, and another made. */
+	if (!shim || shim_pair(shim) != ring->pair)
+		return -ESTALE;
+	return shim_wait(shim, want, timeo);
 }
 
 void shim_mapped(struct speed_map *map, bool on)
@@ -114,15 +126,23 @@ static bool leased(const struct speed_ring *ring, int role)
 	return READ_ONCE(ring->role[role].epoch);
 }
 
+/* Nobody is asked to stop: a flag is for who minds it. */
+static void stop(struct speed_ring *ring, int role)
+{
+	shim_flag_ring(ring, SPEED_OVERFLOW);
+	speed_lease_try_drop(ring, role);
+}
+
 /* Is there what a system call of the one who maps this would find? */
 static void look(const struct speed_map *map)
 {
 	struct speed_pair *pair = map->pair;
 	struct speed_ring *tx = &pair->ring[map->end], *rx = &pair->ring[!map->end];
 
-	if ((leased(tx, SPEED_ROLE_TX) && shim_why(tx)) ||
-	    (leased(rx, SPEED_ROLE_RX) && (shim_why(rx) || shim_ended(pair->sk[map->end]))))
-		shim_flag_mapped(pair, SPEED_OVERFLOW);
+	if (leased(tx, SPEED_ROLE_TX) && shim_why(tx))
+		stop(tx, SPEED_ROLE_TX);
+	if (leased(rx, SPEED_ROLE_RX) && (shim_why(rx) || shim_ended(pair->sk[map->end])))
+		stop(rx, SPEED_ROLE_RX);
 }
 
 static void watch_work(struct work_struct *work)
@@ -137,16 +157,6 @@ static void watch_work(struct work_struct *work)
 	if (!list_empty(&watched))
 		schedule_delayed_work(&watch, WATCH);
 	mutex_unlock(&watch_lock);
-}
-
-/**
- * shim_watch_now() - something changed that mapped connections shall hear of soon
- *
- * Context: any.
- */
-void shim_watch_now(void)
-{
-	mod_delayed_work(system_wq, &watch, 0);
 }
 
 /**
@@ -166,9 +176,10 @@ void shim_watch_stop(void)
  */
 __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait)
 {
+	__poll_t mask = shim_tcp_of(sock->sk)->ops->poll(file, sock, wait);
+	/* Looked for after TCP's, which may sleep. */
 	struct shim *shim = shim_of(sock->sk);
 	struct speed_pair *pair = shim ? shim_pair(shim) : NULL;
-	__poll_t mask = shim_tcp_of(sock->sk)->ops->poll(file, sock, wait);
 
 	if (pair && wait && wait->_qproc && !speed_ring_at_home(shim_rx_ring(shim, pair)))
 		speed_need_data(shim_rx_ring(shim, pair));
@@ -178,12 +189,14 @@ __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait)
 int shim_op_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
 	struct shim *shim = shim_of(sock->sk);
+	struct speed_pair *pair;
 	int err;
 
 	if (!shim || (cmd != SPEED_IOC_WAKE && cmd != SPEED_IOC_WAIT))
 		return shim_tcp_of(sock->sk)->ops->ioctl(sock, cmd, arg);
 	atomic_inc(&shim->calls);
-	err = speed_ioctl_mapped(sock, shim_pair(shim), shim->end, cmd, arg);
+	pair = shim_pair(shim);	/* before the end, which is set before it */
+	err = speed_ioctl_mapped(sock, pair, shim->end, cmd, arg);
 	atomic_dec(&shim->calls);
 	return err;
 }
@@ -199,7 +212,7 @@ int shim_set_peek_off(struct sock *sk, int val)
 	struct speed_pair *pair = shim ? shim_pair(shim) : NULL;
 
 	if (!err && pair)
-		speed_lease_try_drop(shim_rx_ring(shim, pair), SPEED_ROLE_RX);
+		stop(shim_rx_ring(shim, pair), SPEED_ROLE_RX);
 	return err;
 }
 
@@ -218,12 +231,14 @@ int shim_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 int shim_mmap(struct file *file, struct socket *sock, struct vm_area_struct *vma)
 {
 	struct shim *shim = shim_of(sock->sk);
+	struct speed_pair *pair;
 	int err;
 
 	if (!shim || !speed_map_ours(vma))
 		return shim_tcp_of(sock->sk)->ops->mmap(file, sock, vma);
 	atomic_inc(&shim->calls);
-	err = speed_map_mmap(shim_pair(shim), shim->end, vma);
+	pair = shim_pair(shim);	/* before the end, which is set before it */
+	err = speed_map_mmap(pair, shim->end, vma);
 	atomic_dec(&shim->calls);
 	return err;
 }

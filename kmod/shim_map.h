@@ -12,12 +12,12 @@ struct speed_map;
 struct speed_pair;
 struct speed_ring;
 
+void shim_flag_ring(struct speed_ring *ring, u32 flag);
 void shim_flag_mapped(struct speed_pair *pair, u32 flag);
 void shim_drop_pair(struct speed_pair *pair, int end);
 int shim_may_lease(struct speed_ring *ring, int role);
 int shim_wait_mapped(struct speed_ring *ring, u64 want, long *timeo);
 void shim_mapped(struct speed_map *map, bool on);
-void shim_watch_now(void);
 void shim_watch_stop(void);
 __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait);
 int shim_op_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);

@@ -17,6 +17,7 @@
 #include "shim_map.h"
 #include "shim_proto.h"
 #include "shim_splice.h"
+#include "wait.h"
 
 static DEFINE_MUTEX(learn_lock);
 static struct shim_base bases[2];	/* IPv4, IPv6 */
@@ -83,6 +84,9 @@ static void shim_release_cb(struct sock *sk)
 	pair = shim_pair(shim);
 	if (pair && unlikely(atomic_read(&pair->tcp.debt[shim->end])))
 		shim_give_back(sk, pair, shim->end);
+	/* Who has just asked for signals, and may never read before the first. */
+	if (pair && unlikely(sock_flag(sk, SOCK_FASYNC)))
+		speed_need_data(shim_rx_ring(shim, pair));
 	if (unlikely(sk->sk_socket && sk->sk_socket->ops == shim->base->ops))
 		accepted(sk, shim);
 }

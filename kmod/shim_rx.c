@@ -43,10 +43,29 @@ static bool hopeless(const struct take *t, long timeo)
 	return pair && !t->done && speed_rx_hopeless(shim_rx_ring(t->shim, pair), timeo);
 }
 
+/*
+ * Nothing, and the call does not wait. Who relies on an edge or a signal from here
+ * on shall see it, also where the producer makes no system call.
+ */
+static bool came_after_all(const struct take *t)
+{
+	struct speed_pair *pair = shim_pair(t->shim);
+	struct speed_ring *ring;
+
+	if (!pair || t->done)
+		return false;
+	ring = shim_rx_ring(t->shim, pair);
+	if (speed_ring_at_home(ring))
+		return false;
+	speed_need_data(ring);
+	return speed_data_ready(ring, 1) && !(t->flags & MSG_PEEK);
+}
+
 static ssize_t receive_all(struct take *t)
 {
 	size_t target = sock_rcvlowat(t->sk, t->flags & MSG_WAITALL, t->len);
 	long timeo = sock_rcvtimeo(t->sk, t->flags & MSG_DONTWAIT);
+	bool looked = false;
 	ssize_t n = 0;
 	u64 skip;
 
@@ -61,8 +80,13 @@ static ssize_t receive_all(struct take *t)
 		}
 		if (n != -EAGAIN || t->done >= target)
 			break;
-		if (t->done ? stop_here(t, timeo) : !timeo)
-			break;
+		if (t->done ? stop_here(t, timeo) : !timeo) {
+			if (looked || !came_after_all(t))
+				break;
+			looked = true;
+			n = 1;
+			continue;
+		}
 		if (!t->done && signal_pending(current)) {
 			n = sock_intr_errno(timeo);
 			break;
@@ -164,19 +188,24 @@ static ssize_t receive_fast(struct speed_ring *ring, struct iov_iter *to, size_t
 	return n >= 0 || n == -EFAULT ? n : 0;
 }
 
-/* Nothing there: wait before the lock is taken. Errors are found later. */
-static int wait_first(struct shim *shim, struct speed_ring *ring, int flags)
+/* Nothing there, and a call that waits. */
+static bool must_wait(const struct shim *shim, struct speed_ring *ring, int flags)
 {
-	long timeo = shim->sk->sk_rcvtimeo;
-	int err;
+	return !(flags & MSG_DONTWAIT) && shim->sk->sk_rcvtimeo == MAX_SCHEDULE_TIMEOUT &&
+	       !speed_ring_live(ring) && !shim_tcp_unread(shim->sk);
+}
 
-	if ((flags & MSG_DONTWAIT) || timeo != MAX_SCHEDULE_TIMEOUT || speed_ring_live(ring) ||
-	    shim_tcp_unread(shim->sk))
-		return 0;
+/* Wait before the lock is taken. Errors are found later. */
+static ssize_t receive_later(struct shim *shim, struct speed_ring *ring, struct iov_iter *to,
+			     size_t len)
+{
+	long timeo = MAX_SCHEDULE_TIMEOUT;
+	ssize_t n;
+
 	atomic_inc(&shim->calls);
-	err = shim_wait(shim, 1, &timeo);
+	n = shim_wait(shim, 1, &timeo) ?: receive_fast(ring, to, len);
 	atomic_dec(&shim->calls);
-	return err;
+	return n;
 }
 
 /**
@@ -204,6 +233,9 @@ ssize_t shim_receive(struct sock *sk, struct msghdr *msg, size_t len, int flags)
 		     tcp_sk(sk)->recvmsg_inq))
 		return receive_slow(shim, msg, len, flags);
 	ring = shim_rx_ring(shim, pair);
-	n = wait_first(shim, ring, flags) ?: receive_fast(ring, &msg->msg_iter, len);
+	if (must_wait(shim, ring, flags))
+		n = receive_later(shim, ring, &msg->msg_iter, len);
+	else
+		n = receive_fast(ring, &msg->msg_iter, len);
 	return likely(n) ? n : receive_slow(shim, msg, len, flags);
 }

@@ -113,6 +113,11 @@ static ssize_t put_all(struct shim *shim, struct speed_ring *ring, struct msghdr
 		if (*why)
 			break;
 		speed_role_enter(ring, SPEED_ROLE_TX);
+		/* A lie that a lease left behind: TCP tells of it. */
+		if (unlikely(READ_ONCE(ring->pair->broken))) {
+			*why = SPEED_TCP_SHUT;
+			break;
+		}
 		n = no_buf(shim, ring) ? -ENOBUFS : put_piece(shim, ring, msg);
 		if (n == -ENOBUFS)
 			*why = SPEED_TCP_MEMORY;

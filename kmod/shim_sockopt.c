@@ -146,16 +146,26 @@ static int set_fuse(struct shim *shim, sockptr_t val, unsigned int len)
 
 static int set_ours(struct shim *shim, int name, sockptr_t val, unsigned int len)
 {
-	int err;
+	struct speed_pair *pair;
 
 	if (name == SPEED_FUSE)
 		return set_fuse(shim, val, len);
 	if (name != SPEED_UNLEASE)
 		return -ENOPROTOOPT;
-	atomic_inc(&shim->calls);
-	err = speed_set_unlease(shim_pair(shim), shim->end, val, len);
-	atomic_dec(&shim->calls);
-	return err;
+	pair = shim_pair(shim);
+	return speed_set_unlease(pair, shim->end, val, len);
+}
+
+static int set_counted(struct sock *sk, struct shim *shim, int level, int name, sockptr_t val,
+		       unsigned int len)
+{
+	if (level == SOL_SPEED)
+		return set_ours(shim, name, val, len);
+	if (level == SOL_TCP)
+		return set_tcp(sk, shim, name, val, len);
+	if (level == SOL_IPV6 && name == IPV6_ADDRFORM && sk->sk_family == AF_INET6)
+		return set_addrform(sk, shim, val, len);
+	return pass_set(sk, level, name, val, len);
 }
 
 /**
@@ -171,16 +181,14 @@ static int set_ours(struct shim *shim, int name, sockptr_t val, unsigned int len
 int shim_setsockopt(struct sock *sk, int level, int name, sockptr_t val, unsigned int len)
 {
 	struct shim *shim = shim_of(sk);
+	int err;
 
 	if (!shim)
 		return shim_tcp_of(sk)->prot->setsockopt(sk, level, name, val, len);
-	if (level == SOL_SPEED)
-		return set_ours(shim, name, val, len);
-	if (level == SOL_TCP)
-		return set_tcp(sk, shim, name, val, len);
-	if (level == SOL_IPV6 && name == IPV6_ADDRFORM && sk->sk_family == AF_INET6)
-		return set_addrform(sk, shim, val, len);
-	return pass_set(sk, level, name, val, len);
+	atomic_inc(&shim->calls);
+	err = set_counted(sk, shim, level, name, val, len);
+	atomic_dec(&shim->calls);
+	return err;
 }
 
 static int put_value(char __user *val, int __user *len, const void *from, int size)
@@ -194,19 +202,9 @@ static int put_value(char __user *val, int __user *len, const void *from, int si
 	return copy_to_user(val, from, size) ? -EFAULT : 0;
 }
 
-/* What is as with AF_SPEED. */
-static int get_mapped(struct shim *shim, int name, char __user *val, int __user *len)
-{
-	int err;
-
-	atomic_inc(&shim->calls);
-	err = speed_get(shim->sk, shim_pair(shim), shim->end, name, val, len);
-	atomic_dec(&shim->calls);
-	return err;
-}
-
 static int get_ours(struct shim *shim, int name, char __user *val, int __user *len)
 {
+	struct speed_pair *pair = shim_pair(shim);
 	struct speed_fusion fusion = {};
 	u32 word;
 
@@ -215,7 +213,8 @@ static int get_ours(struct shim *shim, int name, char __user *val, int __user *l
 	case SPEED_INFO:
 	case SPEED_LEASE:
 	case SPEED_SETTLE:
-		return get_mapped(shim, name, val, len);
+		/* As with AF_SPEED. The end is known once the pair is. */
+		return speed_get(shim->sk, pair, shim->end, name, val, len);
 	case SPEED_FUSE:
 		word = !(READ_ONCE(shim->bars) & BIT(SPEED_TCP_REQUEST));
 		return put_value(val, len, &word, sizeof(word));
@@ -224,6 +223,23 @@ static int get_ours(struct shim *shim, int name, char __user *val, int __user *l
 		return put_value(val, len, &fusion, sizeof(fusion));
 	}
 	return -ENOPROTOOPT;
+}
+
+static int get_counted(struct sock *sk, struct shim *shim, int level, int name,
+		       char __user *val, int __user *len)
+{
+	int err = 0;
+
+	if (level == SOL_SPEED)
+		return get_ours(shim, name, val, len);
+	if (level == SOL_TCP && name == TCP_INFO) {
+		lock_sock(sk);
+		shim_tell_counters(shim);
+		release_sock(sk);
+	}
+	if (level == SOL_TCP && name == TCP_ZEROCOPY_RECEIVE)
+		err = shim_bring_home(shim, SPEED_TCP_ZEROCOPY);
+	return err ?: shim->base->prot->getsockopt(sk, level, name, val, len);
 }
 
 /**
@@ -239,18 +255,12 @@ static int get_ours(struct shim *shim, int name, char __user *val, int __user *l
 int shim_getsockopt(struct sock *sk, int level, int name, char __user *val, int __user *len)
 {
 	struct shim *shim = shim_of(sk);
-	int err = 0;
+	int err;
 
 	if (!shim)
 		return shim_tcp_of(sk)->prot->getsockopt(sk, level, name, val, len);
-	if (level == SOL_SPEED)
-		return get_ours(shim, name, val, len);
-	if (level == SOL_TCP && name == TCP_INFO) {
-		lock_sock(sk);
-		shim_tell_counters(shim);
-		release_sock(sk);
-	}
-	if (level == SOL_TCP && name == TCP_ZEROCOPY_RECEIVE)
-		err = shim_bring_home(shim, SPEED_TCP_ZEROCOPY);
-	return err ?: shim->base->prot->getsockopt(sk, level, name, val, len);
+	atomic_inc(&shim->calls);
+	err = get_counted(sk, shim, level, name, val, len);
+	atomic_dec(&shim->calls);
+	return err;
 }

@@ -180,15 +180,20 @@ ssize_t shim_take(struct take *t)
 {
 	struct speed_pair *pair = shim_pair(t->shim);
 	struct speed_ring *ring;
+	struct mutex *lock;	/* the consumer's */
 	ssize_t n;
 
 	if (!pair)
 		return t->flags & MSG_PEEK ? peek_next(t, NULL) : take_next(t, NULL);
 	ring = shim_rx_ring(t->shim, pair);
-	if (mutex_lock_killable(&ring->role[SPEED_ROLE_RX].lock))
+	lock = &ring->role[SPEED_ROLE_RX].lock;
+	if (mutex_lock_killable(lock))
 		return -EINTR;
 	speed_role_enter(ring, SPEED_ROLE_RX);
+	/* What is in a ring that lied is nobody's; the socket tells how it ended. */
+	if (unlikely(READ_ONCE(pair->broken)))
+		ring = NULL;
 	n = t->flags & MSG_PEEK ? peek_next(t, ring) : take_next(t, ring);
-	mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
+	mutex_unlock(lock);
 	return n;
 }

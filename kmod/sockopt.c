@@ -3,6 +3,7 @@
  * Socket options of level SOL_SPEED, and the two of SOL_SOCKET that a mapped
  * consumer could not honour: they take its lease away.
  */
+#include <linux/nospec.h>
 #include <linux/uaccess.h>
 #include <net/sock.h>
 
@@ -203,7 +204,7 @@ int speed_get(struct sock *sk, struct speed_pair *pair, int end, int name, char 
 
 	if (name < 0 || name >= ARRAY_SIZE(getters) || !getters[name].get)
 		return -ENOPROTOOPT;
-	g = &getters[name];
+	g = &getters[array_index_nospec(name, ARRAY_SIZE(getters))];
 	if (get_user(size, len))
 		return -EFAULT;
 	if (size != g->size)

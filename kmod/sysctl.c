@@ -14,7 +14,6 @@
 #include "net.h"
 #include "ports.h"
 #include "shim.h"
-#include "shim_map.h"
 #include "shim_proto.h"
 #include "sysctl.h"
 
@@ -83,8 +82,6 @@ static int loopback_handler(speed_ctl_table_t *table, int write, void *buf, size
 	}
 	if (!err)
 		WRITE_ONCE(*on, value);
-	if (!err && write)
-		shim_watch_now();
 	mutex_unlock(&lock);
 	return err;
 }

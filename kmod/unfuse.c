@@ -201,7 +201,7 @@ void shim_unfuse(struct shim *shim, struct speed_ring *ring, u32 reason)
 		return;
 	ring->fused = false;
 	/* Before TCP has a byte: a mapped reader that finds nothing asks. */
-	shim_flag_mapped(ring->pair, SPEED_OVERFLOW);
+	shim_flag_ring(ring, SPEED_OVERFLOW);
 	if (shim)
 		shim->unfused++;
 	speed_count(SPEED_STAT_TCP_UNFUSED);

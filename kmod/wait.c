@@ -183,10 +183,12 @@ static bool still_waiting(struct speed_ring *ring, u64 want, u32 need)
  */
 static bool yield_worthwhile(struct speed_pair *pair, int end)
 {
+	u16 shy = READ_ONCE(pair->shy[end]);
+
 	if (READ_ONCE(pair->cpu[!end]) != raw_smp_processor_id() + 1)
 		return false;
-	if (pair->shy[end]) {
-		pair->shy[end]--;
+	if (shy) {
+		WRITE_ONCE(pair->shy[end], shy - 1);
 		return false;
 	}
 	return current->policy == SCHED_NORMAL && !single_task_running();
