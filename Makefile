@@ -4,7 +4,7 @@
 #	make demo		see it work, in a guest (HOST=1: on this machine)
 #	make check		all tests (SUITES="lint unit 6.12" chooses)
 #	make soak		the long ones, whole
-#	make bench JSON=FILE	all transports in one guest boot
+#	make bench		all transports and rivals, and a report (QUICK=1: 5 minutes)
 #	make figures		each figure with its bound
 #	sudo make install	libspeed, headers, manual pages, and the module by DKMS
 #
@@ -43,7 +43,8 @@ soak:
 	@SPEED_SOAK=1 tools/check/check $(SUITES)
 
 bench:
-	@tools/bench/bench $(if $(JSON),--json $(JSON))
+	@tools/bench/bench $(if $(QUICK),--quick) $(if $(HOST),--host) \
+		$(foreach k,$(KERNELS),--kernel $k) $(if $(JSON),--json $(JSON))
 
 figures:
 	@tools/bench/figures

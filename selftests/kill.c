@@ -225,9 +225,9 @@ static void of_echo(const struct transport *t)
 }
 
 static const struct test_case cases[] = {
-	{ "of_sender", of_sender, CASE_BOTH | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },
-	{ "of_receiver", of_receiver, CASE_STREAM | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },
-	{ "of_echo", of_echo, CASE_BOTH | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },
+	{ "of_sender", of_sender, CASE_BOTH | CASE_SPEED | CASE_FUSED | CASE_PATHS | CASE_UNMAPPED },
+	{ "of_receiver", of_receiver, CASE_STREAM | CASE_SPEED | CASE_FUSED | CASE_PATHS | CASE_UNMAPPED },
+	{ "of_echo", of_echo, CASE_BOTH | CASE_SPEED | CASE_FUSED | CASE_PATHS | CASE_UNMAPPED },
 };
 
 RUN_CASES(cases)

@@ -16,10 +16,12 @@ static void lease_refused(const struct transport *t)
 	struct end e[2];
 	int fd = tp_socket(t, 0);
 
-	WANT_ERR(get_exact(fd, SPEED_LEASE, &v, sizeof(v.l)), ENOTCONN, "of a fresh socket");
+	WANT_ERR(get_exact(fd, SPEED_LEASE, &v, sizeof(v.l)), t->fused ? EOPNOTSUPP : ENOTCONN,
+		 "of a fresh socket");
 	close(fd);
 	fd = tp_listen(t, 1, &a);
-	WANT_ERR(get_exact(fd, SPEED_LEASE, &v, sizeof(v.l)), ENOTCONN, "of a listener");
+	WANT_ERR(get_exact(fd, SPEED_LEASE, &v, sizeof(v.l)), t->fused ? EOPNOTSUPP : ENOTCONN,
+		 "of a listener");
 	close(fd);
 
 	tp_pair(t, e);
@@ -55,7 +57,7 @@ static void lease_told(const struct transport *t)
 	WANT_OK(get_exact(e[0].fd, SPEED_LEASE, &l, sizeof(l)), "TX");
 	WANT_TRUE(l.epoch, "an epoch");
 	WANT_TRUE(l.size >= SPEED_RING_MIN && !(l.size & (l.size - 1)), "a size");
-	WANT(l.own, 0, 0, "the index");
+	WANT(l.own, TP_MOVED(t), 0, "the index");
 	WANT(l.type, t->type, 0, "type");
 	WANT_TRUE(l.off_own && l.off_peer && l.off_data, "no offset is 0");
 	WANT_TRUE(l.off_own != l.off_peer && l.off_peer != l.off_data && l.off_own != l.off_data,
@@ -88,7 +90,8 @@ static void unlease_refused(const struct transport *t)
 	uint64_t wide = 0;
 	int fd = tp_socket(t, 0);
 
-	WANT_ERR(set_int(fd, SOL_SPEED, SPEED_UNLEASE, 0), ENOTCONN, "of a fresh socket");
+	WANT_ERR(set_int(fd, SOL_SPEED, SPEED_UNLEASE, 0), t->fused ? ENOPROTOOPT : ENOTCONN,
+		 "of a fresh socket");
 	close(fd);
 	tp_pair(t, e);
 	WANT_ERR(set_int(e[0].fd, SOL_SPEED, SPEED_UNLEASE, 2), EINVAL, "role 2");
@@ -109,7 +112,8 @@ static void settle(const struct transport *t)
 	int fd = tp_socket(t, 0);
 
 	v.s.epoch = 1;
-	WANT_ERR(get_exact(fd, SPEED_SETTLE, &v, sizeof(v.s)), ENOTCONN, "of a fresh socket");
+	WANT_ERR(get_exact(fd, SPEED_SETTLE, &v, sizeof(v.s)), t->fused ? EOPNOTSUPP : ENOTCONN,
+		 "of a fresh socket");
 	close(fd);
 	tp_pair(t, e);
 	WANT_ERR(get_exact(e[0].fd, SPEED_SETTLE, &v, sizeof(v.s) - 1), EINVAL, "short");
@@ -136,7 +140,7 @@ static void settle(const struct transport *t)
 	v.s.epoch = l.epoch;
 	v.s.index = 77;
 	WANT_OK(get_exact(e[0].fd, SPEED_SETTLE, &v, sizeof(v.s)), "the lease that ended");
-	WANT(v.s.index, 0, 0, "nothing of it counted");
+	WANT(v.s.index, TP_MOVED(t), 0, "nothing of it counted");
 	pair_close(e);
 }
 
@@ -145,7 +149,8 @@ static void wake_refused(const struct transport *t)
 	struct end e[2];
 	int fd = tp_socket(t, 0);
 
-	WANT_ERR(ioctl(fd, SPEED_IOC_WAKE, SPEED_WAKE_READER), ENOTCONN, "of a fresh socket");
+	WANT_ERR(ioctl(fd, SPEED_IOC_WAKE, SPEED_WAKE_READER), t->fused ? ENOTTY : ENOTCONN,
+		 "of a fresh socket");
 	close(fd);
 	tp_pair(t, e);
 	WANT_OK(ioctl(e[0].fd, SPEED_IOC_WAKE, 0), "wake nobody");
@@ -167,7 +172,7 @@ static void wait_refused(const struct transport *t)
 	struct end e[2];
 	int fd = tp_socket(t, 0);
 
-	WANT_ERR(ioctl(fd, SPEED_IOC_WAIT, &w), ENOTCONN, "of a fresh socket");
+	WANT_ERR(ioctl(fd, SPEED_IOC_WAIT, &w), t->fused ? ENOTTY : ENOTCONN, "of a fresh socket");
 	close(fd);
 	tp_pair(t, e);
 	WANT_ERR(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), ESTALE, "without a lease");
@@ -204,12 +209,12 @@ static void wait_refused(const struct transport *t)
 }
 
 static const struct test_case cases[] = {
-	{ "lease_refused", lease_refused, CASE_BOTH | CASE_SPEED },
-	{ "lease_told", lease_told, CASE_BOTH | CASE_SPEED },
-	{ "unlease_refused", unlease_refused, CASE_STREAM | CASE_SPEED },
-	{ "settle", settle, CASE_BOTH | CASE_SPEED },
-	{ "wake_refused", wake_refused, CASE_BOTH | CASE_SPEED },
-	{ "wait_refused", wait_refused, CASE_BOTH | CASE_SPEED },
+	{ "lease_refused", lease_refused, CASE_BOTH | CASE_SPEED | CASE_FUSED },
+	{ "lease_told", lease_told, CASE_BOTH | CASE_SPEED | CASE_FUSED },
+	{ "unlease_refused", unlease_refused, CASE_STREAM | CASE_SPEED | CASE_FUSED },
+	{ "settle", settle, CASE_BOTH | CASE_SPEED | CASE_FUSED },
+	{ "wake_refused", wake_refused, CASE_BOTH | CASE_SPEED | CASE_FUSED },
+	{ "wait_refused", wait_refused, CASE_BOTH | CASE_SPEED | CASE_FUSED },
 };
 
 RUN_CASES(cases)

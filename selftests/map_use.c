@@ -231,13 +231,13 @@ static void library_maps(const struct transport *t)
 }
 
 static const struct test_case cases[] = {
-	{ "by_hand", by_hand, CASE_STREAM | CASE_SPEED },
-	{ "forked", forked, CASE_STREAM | CASE_SPEED },
-	{ "child_lease", child_lease, CASE_STREAM | CASE_SPEED },
-	{ "stray", stray, CASE_STREAM | CASE_SPEED },
-	{ "unmapped", unmapped, CASE_STREAM | CASE_SPEED },
-	{ "not_for_others", not_for_others, CASE_STREAM | CASE_SPEED },
-	{ "library_maps", library_maps, CASE_BOTH | CASE_SPEED },
+	{ "by_hand", by_hand, CASE_STREAM | CASE_SPEED | CASE_FUSED },
+	{ "forked", forked, CASE_STREAM | CASE_SPEED | CASE_FUSED },
+	{ "child_lease", child_lease, CASE_STREAM | CASE_SPEED | CASE_FUSED },
+	{ "stray", stray, CASE_STREAM | CASE_SPEED | CASE_FUSED },
+	{ "unmapped", unmapped, CASE_STREAM | CASE_SPEED | CASE_FUSED },
+	{ "not_for_others", not_for_others, CASE_STREAM | CASE_SPEED | CASE_FUSED },
+	{ "library_maps", library_maps, CASE_BOTH | CASE_SPEED | CASE_FUSED },
 };
 
 RUN_CASES(cases)

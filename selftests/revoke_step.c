@@ -154,7 +154,7 @@ STEP_CASES(handler, HANDLER)
 STEP_CASES(jump, JUMP)
 STEP_CASES(kill, KILL)
 
-#define STEPPED	(CASE_BOTH | CASE_SPEED | CASE_LONG)
+#define STEPPED	(CASE_BOTH | CASE_SPEED | CASE_FUSED | CASE_LONG)
 
 static const struct test_case cases[] = {
 	{ "send_plain", send_plain, STEPPED },

@@ -31,7 +31,6 @@ static void no_calls(const struct transport *t)
 	unsigned long before;
 	struct end e[2];
 
-	tcp_shim_net();
 	mapped_ends(t, e);
 	before = calls(e);
 	WANT(mapped_talk(e, 1000), 1000, 0, "messages");
@@ -87,7 +86,6 @@ static void moves(const struct transport *t)
 	struct end e[2];
 	size_t i;
 
-	tcp_shim_net();
 	mapped_ends(t, e);
 	for (i = 0; i < movers_n; i++)
 		move(&movers[i], e);
@@ -102,7 +100,6 @@ static void full(const struct transport *t)
 	ssize_t n, sent = 0;
 	struct end e[2];
 
-	tcp_shim_net();
 	mapped_ends(t, e);
 	for (n = 0; n < (ssize_t)sizeof(out); n++)
 		out[n] = n * 31 + n / 977;
@@ -124,7 +121,6 @@ static void ends(const struct transport *t)
 	struct end e[2];
 	char in[16];
 
-	tcp_shim_net();
 	mapped_ends(t, e);
 	WANT(end_send(&e[0], "last", 4, 0), 4, 0, "send");
 	MUST(!shutdown(e[0].fd, SHUT_WR));
@@ -154,7 +150,6 @@ static void edge(const struct transport *t)
 	char in[4];
 	int i;
 
-	tcp_shim_net();
 	mapped_ends(t, e);
 	p = (struct pollfd){ .fd = e[1].fd, .events = POLLIN };
 	for (i = 0; i < 200; i++) {
@@ -167,7 +162,7 @@ static void edge(const struct transport *t)
 	pair_close(e);
 }
 
-#define PATHS	(CASE_STREAM | CASE_SPEED | CASE_PATHS)
+#define PATHS	(CASE_STREAM | CASE_FUSED_ONLY | CASE_PATHS)
 
 static const struct test_case cases[] = {
 	{ "no_calls", no_calls, PATHS },

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tcp_pair.h"
 #include "trace.h"
 #include "transport.h"
 
@@ -75,6 +76,15 @@ static void connected(const struct transport *t, int fd[2], int bytes)
 		MUST(set_int(fd[1], IPPROTO_TCP, TCP_NODELAY, 1) == 0);
 }
 
+/* A few bytes each way, so that it is fused and can be mapped. */
+static void fuse(const struct transport *t, const int fd[2])
+{
+	if (!t->fused)
+		return;
+	MUST(tcp_exchange(fd));
+	MUST(tcp_fused(fd));
+}
+
 /* Both roles of an end that is to be mapped; false: refused for now. */
 static bool map_roles(struct end *e)
 {
@@ -94,6 +104,7 @@ void tp_pair_sized(const struct transport *t, struct end e[2], int bytes)
 
 	while (1) {
 		connected(t, fd, bytes);
+		fuse(t, fd);
 		for (i = 0; i < 2; i++)
 			end_init(t, &e[i], fd[i], i);
 		if (map_roles(&e[0]) && map_roles(&e[1]))

@@ -1,137 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The runner: see harness.h.
- *
- * Each run of a body has a process group of its own and a time limit; what is
- * left of the group at the end is killed, so nothing hangs and nothing stays.
- *
- * SPEED_REFERENCE_ONLY=1 or --reference-only runs the references alone, for
- * machines without the module. Without it a missing module is a failure.
- */
+/* The runner: see harness.h. */
 #define _GNU_SOURCE
 #include <fnmatch.h>
-#include <getopt.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "harness.h"
-
-#define SECONDS_DEFAULT	120
-#define REASON_MAX	1024
-#define SLOW_MS		5000	/* worth a remark */
-
-/**
- * struct runner - a run of a file's cases
- * @file: the file's name
- * @speed: the family's number, or -1
- */
-struct runner {
-	const char *file;
-	const char *only_case;
-	const char *only_transport;
-	bool reference_only;
-	bool verbose;
-	int speed;
-	int seconds;
-	int number;
-	int passed;
-	int failed;
-	int skipped;
-	struct trace *reference;
-	struct trace *got;
-};
-
-enum outcome { PASS, FAIL, SKIP };
-
-bool soak(void)
-{
-	const char *s = getenv("SPEED_SOAK");
-
-	return s && *s && *s != '0';
-}
-
-int soak_times(int n, int more)
-{
-	return soak() ? n * more : n;
-}
-
-static void count_sigpipe(int sig)
-{
-	(void)sig;
-	trace_sigpipe(1);
-}
-
-static void run_body(const struct test_case *c, const struct transport *t)
-{
-	struct sigaction pipes = { .sa_handler = count_sigpipe };
-
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	sigaction(SIGPIPE, &pipes, NULL);
-	c->body(t);
-	trace->done = true;
-	fflush(stdout);
-	_exit(trace->failed);
-}
-
-/* Waits for the body, at most its time; the status of waitpid(). */
-static int wait_body(pid_t pid, int seconds, bool *late)
-{
-	int pidfd = syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd p = { .fd = pidfd, .events = POLLIN };
-	int status = 0;
-
-	*late = poll(&p, 1, seconds * 1000) == 0;
-	close(pidfd);
-	if (*late)
-		kill(pid, SIGKILL);
-	kill(-pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
-
-static enum outcome run_one(struct runner *r, const struct test_case *c,
-			    const struct transport *t, struct trace *into, char *why)
-{
-	int seconds = r->seconds * (c->flags & CASE_LONG ? 10 : 1);
-	long begin = now_ms();
-	int status;
-	bool late;
-	pid_t pid;
-
-	trace = into;
-	trace_clear(into);
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0)
-		run_body(c, t);
-	setpgid(pid, pid);
-	status = wait_body(pid, seconds, &late);
-	if (now_ms() - begin >= SLOW_MS)
-		printf("# the next one took %ld s\n", (now_ms() - begin) / 1000);
-	*why = '\0';
-	if (into->skipped) {
-		snprintf(why, REASON_MAX, "%s", into->why);
-		return SKIP;
-	}
-	if (into->failed)
-		snprintf(why, REASON_MAX, "%s", into->why);
-	else if (late)
-		snprintf(why, REASON_MAX, "not done after %d s", seconds);
-	else if (WIFSIGNALED(status))
-		snprintf(why, REASON_MAX, "ended by signal %d", WTERMSIG(status));
-	else if (!into->done)
-		snprintf(why, REASON_MAX, "ended early with status %d", WEXITSTATUS(status));
-	return *why ? FAIL : PASS;
-}
+#include "runner.h"
 
 /* Prints the last line that was written before it went wrong, too. */
 static void print_last(const struct trace *t)
@@ -199,8 +74,12 @@ static bool was_mapped(const struct test_case *c, const struct transport *t,
 
 static bool applies(const struct test_case *c, const struct transport *t, int type)
 {
+	if (tp_is_mapped(t) && !(c->flags & CASE_PATHS))
+		return false;
 	if (t->speed)
-		return (c->flags & CASE_PATHS) || !tp_is_mapped(t);
+		return (c->flags & CASE_FUSED_ONLY) != CASE_FUSED_ONLY;
+	if (t->fused)
+		return type == SOCK_STREAM && (c->flags & (CASE_FUSED | CASE_TCP | CASE_LIKE_TCP));
 	if (c->flags & CASE_SPEED)
 		return false;
 	if (tp_is_tcp(t))
@@ -208,11 +87,64 @@ static bool applies(const struct test_case *c, const struct transport *t, int ty
 	return !(c->flags & CASE_LIKE_TCP);
 }
 
+/* Whom a transport is compared with: NULL where that has not run. */
+static const struct trace *reference_of(const struct runner *r, const struct test_case *c,
+					const struct transport *t, bool have_reference)
+{
+	if (!have_reference)
+		return NULL;
+	if (!t->fused || (c->flags & CASE_LIKE_TCP))
+		return r->reference;
+	return r->tcp->done && !r->tcp->failed ? r->tcp : NULL;
+}
+
+/* AF_SPEED, or TCP that the module carries; false where it cannot be run. */
+static bool carried(struct runner *r, struct transport *t, const char *test, enum outcome last,
+		    bool compared, const struct trace *reference)
+{
+	if (t->speed)
+		t->family = r->speed;
+	if (r->speed < 0)
+		report(r, FAIL, test, t->name, "AF_SPEED is not there", NULL);
+	else if (compared && !reference)
+		report(r, last == SKIP ? SKIP : FAIL, test, t->name, "its reference did not run",
+		       NULL);
+	else
+		return true;
+	return false;
+}
+
+/* Where a transport's transcript goes: the first is the reference. */
+static struct trace *place(struct runner *r, const struct transport *t, bool have_reference)
+{
+	if (t->speed || t->fused)
+		return r->got;
+	if (!have_reference)
+		return r->reference;
+	return tp_is_tcp(t) ? r->tcp : r->got;
+}
+
+static enum outcome judge(struct runner *r, const struct test_case *c, const struct transport *t,
+			  const char *test, const struct trace *reference, struct trace *into)
+{
+	char why[REASON_MAX];
+	enum outcome o = run_one(r, c, t, into, why);
+
+	if (o == PASS && reference &&
+	    !transcripts_agree(test, t->name, reference->text, into->text, why, sizeof(why)))
+		o = FAIL;
+	if (o == PASS && !was_mapped(c, t, into, why))
+		o = FAIL;
+	report(r, o, test, t->name, why, into);
+	return o;
+}
+
 static void run_case(struct runner *r, const struct test_case *c, int type)
 {
-	bool have_reference = false;
+	bool have_reference = false, compared = !(c->flags & CASE_SPEED);
+	const struct trace *reference;
 	enum outcome o = PASS;
-	char why[REASON_MAX];
+	struct trace *into;
 	char test[128];
 	int i;
 
@@ -222,77 +154,25 @@ static void run_case(struct runner *r, const struct test_case *c, int type)
 		return;
 	if ((c->flags & CASE_SPEED) && r->reference_only)
 		report(r, SKIP, test, "speed", "references only, and it has none", NULL);
+	trace_clear(r->tcp);
 
 	for (i = 0; i < TRANSPORTS; i++) {
 		struct transport t = transports[i];
-		struct trace *into = have_reference || t.speed ? r->got : r->reference;
 
 		t.type = type;
-		if (!applies(c, &t, type) || (t.speed && r->reference_only))
+		into = place(r, &t, have_reference);
+		if (!applies(c, &t, type) || ((t.speed || t.fused) && r->reference_only))
 			continue;
 		/* Others are not run, unless this one is measured by them. */
-		if (r->only_transport && fnmatch(r->only_transport, t.name, 0) && into == r->got)
+		if (r->only_transport && fnmatch(r->only_transport, t.name, FNM_EXTMATCH) && into == r->got)
 			continue;
-		if (t.speed) {
-			t.family = r->speed;
-			if (r->speed < 0) {
-				report(r, FAIL, test, t.name, "AF_SPEED is not there", NULL);
-				continue;
-			}
-			if (!have_reference && !(c->flags & CASE_SPEED)) {
-				report(r, o == SKIP ? SKIP : FAIL, test, t.name,
-				       "its reference did not run", NULL);
-				continue;
-			}
-		}
-		o = run_one(r, c, &t, into, why);
-		if (o == PASS && have_reference &&
-		    !transcripts_agree(test, t.name, r->reference->text, into->text, why,
-				       sizeof(why)))
-			o = FAIL;
-		if (o == PASS && !was_mapped(c, &t, into, why))
-			o = FAIL;
-		report(r, o, test, t.name, why, into);
+		reference = compared ? reference_of(r, c, &t, have_reference) : NULL;
+		if ((t.speed || t.fused) && !carried(r, &t, test, o, compared, reference))
+			continue;
+		o = judge(r, c, &t, test, reference, into);
 		if (into == r->reference)
 			have_reference = o == PASS;
 	}
-}
-
-static void usage(const char *name)
-{
-	printf("usage: %s [--reference-only] [--verbose] [--case PATTERN] [--transport PATTERN]\n"
-	       "           [--seconds N]\n", name);
-}
-
-static bool parse(struct runner *r, int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "reference-only", no_argument, NULL, 'r' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "case", required_argument, NULL, 'c' },
-		{ "transport", required_argument, NULL, 't' },
-		{ "seconds", required_argument, NULL, 's' },
-		{ }
-	};
-	const char *env = getenv("SPEED_REFERENCE_ONLY");
-	int o;
-
-	r->reference_only = env && *env && *env != '0';
-	while ((o = getopt_long(argc, argv, "rvc:t:s:", options, NULL)) != -1) {
-		if (o == 'r')
-			r->reference_only = true;
-		else if (o == 'v')
-			r->verbose = true;
-		else if (o == 'c')
-			r->only_case = optarg;
-		else if (o == 't')
-			r->only_transport = optarg;
-		else if (o == 's')
-			r->seconds = atoi(optarg);
-		else
-			return false;
-	}
-	return optind == argc && r->seconds > 0;
 }
 
 int run_cases(int argc, char **argv, const struct test_case *cases, size_t n)
@@ -300,13 +180,12 @@ int run_cases(int argc, char **argv, const struct test_case *cases, size_t n)
 	struct runner r = { .file = program_invocation_short_name, .seconds = SECONDS_DEFAULT };
 	size_t i;
 
-	if (!parse(&r, argc, argv)) {
-		usage(r.file);
+	if (!runner_parse(&r, argc, argv))
 		return 1;
-	}
 	r.speed = r.reference_only ? -1 : speed_family_number();
 	r.reference = trace_create();
 	r.got = trace_create();
+	r.tcp = trace_create();
 	printf("TAP version 13\n");
 	for (i = 0; i < n; i++) {
 		if (cases[i].flags & CASE_STREAM)

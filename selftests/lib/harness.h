@@ -25,6 +25,10 @@
 #define CASE_UNMAPPED	(1u << 6)
 /* It takes long: it has ten times the time. */
 #define CASE_LONG	(1u << 7)
+/* Fused TCP runs it, as it does all that TCP does. */
+#define CASE_FUSED	(1u << 8)
+/* Fused TCP alone runs it: each result has its WANT in the body. */
+#define CASE_FUSED_ONLY	(1u << 9 | CASE_FUSED | CASE_SPEED)
 
 #define CASE_BOTH	(CASE_STREAM | CASE_SEQPACKET)
 #define CASE_ALL	(CASE_STREAM | CASE_TCP | CASE_PATHS)

@@ -171,7 +171,7 @@ bool tcp_fused(const int fd[2])
 
 static bool one_way(int from, int to)
 {
-	static const char note[] = "exchange";
+	static const char note[TCP_NOTE] = "exchange";
 	char got[sizeof(note)];
 
 	return send(from, note, sizeof(note), MSG_NOSIGNAL) == sizeof(note) &&

@@ -45,7 +45,8 @@ bool tcp_takes_part(int fd);
 /* Do both ends' next bytes use a ring? */
 bool tcp_fused(const int fd[2]);
 
-/* A few bytes each way and back, blocking; whether they are the right ones. */
+/* So many bytes each way and back, blocking; whether they are the right ones. */
+#define TCP_NOTE	9
 bool tcp_exchange(const int fd[2]);
 /* So many bytes of the known stream from there on, sent and received. */
 bool tcp_put(int fd, size_t len, size_t offset);

@@ -23,6 +23,15 @@ const struct transport transports[TRANSPORTS] = {
 	{ .name = "speed-other-half", .speed = true, .path = { PATH_KERNEL, PATH_MAPPED } },
 	{ .name = "speed-alternate", .speed = true,
 	  .path = { PATH_ALTERNATE, PATH_ALTERNATE } },
+	{ .name = "fused", .family = AF_INET, .fused = true },
+	{ .name = "fused-mapped", .family = AF_INET, .fused = true,
+	  .path = { PATH_MAPPED, PATH_MAPPED } },
+	{ .name = "fused-half", .family = AF_INET, .fused = true,
+	  .path = { PATH_MAPPED, PATH_KERNEL } },
+	{ .name = "fused-other-half", .family = AF_INET, .fused = true,
+	  .path = { PATH_KERNEL, PATH_MAPPED } },
+	{ .name = "fused-alternate", .family = AF_INET, .fused = true,
+	  .path = { PATH_ALTERNATE, PATH_ALTERNATE } },
 };
 
 bool tp_is_unix(const struct transport *t)

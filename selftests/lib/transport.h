@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Transports: the same verbs over AF_UNIX, TCP on 127.0.0.1 and AF_SPEED, and
- * for AF_SPEED by either path.
+ * Transports: the same verbs over AF_UNIX, TCP on 127.0.0.1, AF_SPEED and fused
+ * TCP, and for the last two by either path.
  *
- * A connection has two ends. Side 0 connects, side 1 is accepted. On AF_SPEED
- * each end works by system calls, through its mapping (libspeed), or by the one
- * and the other in turn.
+ * A connection has two ends. Side 0 connects, side 1 is accepted. On AF_SPEED and
+ * fused TCP each end works by system calls, through its mapping (libspeed), or by
+ * the one and the other in turn.
  */
 #ifndef SPEED_SELFTESTS_TRANSPORT_H
 #define SPEED_SELFTESTS_TRANSPORT_H
@@ -28,6 +28,7 @@ enum path { PATH_KERNEL, PATH_MAPPED, PATH_ALTERNATE };
  * @type: SOCK_STREAM or SOCK_SEQPACKET, chosen by the runner
  * @path: how each side works
  * @speed: whether it is AF_SPEED
+ * @fused: whether it is TCP in a namespace with net.speed.loopback on
  */
 struct transport {
 	const char *name;
@@ -35,9 +36,10 @@ struct transport {
 	int type;
 	enum path path[2];
 	bool speed;
+	bool fused;
 };
 
-#define TRANSPORTS	7
+#define TRANSPORTS	12
 extern const struct transport transports[TRANSPORTS];
 
 bool tp_is_unix(const struct transport *t);
@@ -85,6 +87,7 @@ struct end {
 void end_init(const struct transport *t, struct end *e, int fd, int side);
 void end_close(struct end *e);
 /* Connected by connect and accept; buffers of this many bytes (0: default). */
+#define TP_MOVED(t)	((t)->fused ? 9u : 0u)	/* bytes that have gone each way by then */
 void tp_pair(const struct transport *t, struct end e[2]);
 void tp_pair_sized(const struct transport *t, struct end e[2], int bytes);
 void pair_close(struct end e[2]);

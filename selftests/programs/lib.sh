@@ -10,6 +10,9 @@
 #	each_way FUNCTION
 #	tap_done
 #
+# With SPEED_PRELOAD=FILE it is done once more with servers and clients under that
+# library, and, where SPEED_ONE_SIDE is set, with the servers alone.
+#
 # FUNCTION starts servers with start, waits for them with listening, and makes
 # its checks with pass. REFERENCE_ONLY=1 is plain TCP alone, without the module.
 
@@ -49,7 +52,9 @@ stop_all()
 clean_up()
 {
 	stop_all
-	[ "$way" != fused ] || echo 0 >$sysctl
+	case $way in
+	fused|both|servers) echo 0 >$sysctl ;;
+	esac
 	rm -rf "$work" "$tap_log"
 }
 trap clean_up EXIT
@@ -88,6 +93,9 @@ start()
 	local name=$1
 
 	shift
+	case $way in
+	both|servers) local -x LD_PRELOAD=$SPEED_PRELOAD ;;
+	esac
 	"$@" >"$work/$name.log" 2>&1 </dev/null &
 	pids+=($!)
 }
@@ -127,6 +135,7 @@ skip() { tap_result 0 "$way: $1 # SKIP $2"; }
 # A function of the script's or a program.
 bounded()
 {
+	[ "$way" != both ] || local -x LD_PRELOAD=$SPEED_PRELOAD
 	if [ "$(type -t "$1")" = function ]; then
 		"$@"
 	else
@@ -164,8 +173,8 @@ fused()
 	if [ "$pairs" -lt "$1" ] || [ "$moves" -lt "$least" ]; then
 		grep ^tcp_ /proc/net/speed_stat | sed 's/^/# /'
 	fi
-	tap_pass "fused: at least $1 connections${3:+, $3}" [ "$pairs" -ge "$1" ]
-	tap_pass "fused: at least $least directions${3:+, $3}" [ "$moves" -ge "$least" ]
+	tap_pass "$way: at least $1 connections${3:+, $3}" [ "$pairs" -ge "$1" ]
+	tap_pass "$way: at least $least directions${3:+, $3}" [ "$moves" -ge "$least" ]
 }
 
 count_from_here()
@@ -194,6 +203,7 @@ each_way()
 {
 	local value=0 ways="tcp fused"
 
+	[ -z "${SPEED_PRELOAD:-}" ] || ways+=" both${SPEED_ONE_SIDE:+ servers}"
 	[ -z "${REFERENCE_ONLY:-}" ] || ways=tcp
 	for way in $ways; do
 		[ "$way" = tcp ] || value=1

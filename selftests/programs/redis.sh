@@ -89,7 +89,7 @@ link_is_fused()
 
 	bytes=$(carried $port)
 	echo "$bytes bytes"
-	if [ "$way" = fused ]; then [ "$bytes" -gt 200000 ]; else [ "$bytes" = 0 ]; fi
+	if [ "$way" != tcp ]; then [ "$bytes" -gt 200000 ]; else [ "$bytes" = 0 ]; fi
 }
 
 body()

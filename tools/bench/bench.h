@@ -18,6 +18,9 @@
 
 #define RUNS_MAX	101
 #define SERIES_MAX	32
+#define EXTRAS_MAX	24
+#define BLOB_BYTES	16384
+#define THREADS_MAX	8
 
 struct transport;
 struct link;
@@ -32,6 +35,14 @@ struct options {
 	bool touch;		/* stream: write and read every byte */
 	bool silent;		/* connect: nothing is sent */
 	bool batch;		/* both processes in SCHED_BATCH */
+	bool detail;		/* latency: what each call takes */
+	bool delay;		/* TCP gathers small messages: no TCP_NODELAY */
+	bool nonblocking;	/* calls never wait; poll() does */
+	int sendbuf;		/* SO_SNDBUF and SO_RCVBUF; 0: as they are */
+	int recvbuf;
+	unsigned int messages;	/* 0: the experiment's own */
+	unsigned int threads;	/* 0: the experiment's own */
+	size_t max;		/* sweep: the biggest message; 0: the experiment's own */
 	const char *accel;	/* tcg, icount, kvm, native */
 	bool icount;		/* the clock counts instructions */
 	uint64_t target_ns;	/* a trial takes at least so long */
@@ -39,6 +50,10 @@ struct options {
 };
 
 extern struct options opt;
+
+/* ---- options.c ---- */
+void options_parse(int argc, char **argv);
+void options_help(void);
 
 /* ---- main.c ---- */
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
@@ -65,29 +80,74 @@ typedef uint64_t (*side_fn)(struct end *e, size_t size, uint64_t n);
  */
 uint64_t sides_run(const struct transport *t, size_t size, uint64_t n,
 		   side_fn client, side_fn server);
+/* The same with a link for each of so many threads; both functions run in each. */
+uint64_t sides_threads(const struct transport *t, size_t size, uint64_t n,
+		       unsigned int threads, side_fn client, side_fn server);
 void side_limit(void);
+/* Memory that processes forked later share; zeroes. */
+void *shared_memory(size_t bytes);
 
 /* ---- measure.c: series of trials ---- */
 struct series {
 	const struct transport *transport;
 	size_t size;
 	unsigned int connections;
+	unsigned int threads;
+	unsigned int messages;
+	unsigned int param;	/* the experiment's own, for its trial */
 	uint64_t n;		/* operations in a trial */
 	uint64_t n_max;		/* 0: no bound */
 	/* Runs n operations; returns nanoseconds (instructions under icount). */
 	uint64_t (*trial)(struct series *s, uint64_t n);
 	double value[RUNS_MAX];	/* of one operation, one a run */
-	void *private;
+	double extra[EXTRAS_MAX];	/* what else the last trial told */
+	double (*kept)[EXTRAS_MAX];	/* the same of each run */
+	unsigned char *blob;	/* BLOB_BYTES that the last trial left, or NULL */
+	void *private;		/* not with transports that have a process of their own */
 };
 
+/* A trial, in a process of its own if the transport wants one. */
+uint64_t trial_run(struct series *s, uint64_t n);
 void measure(struct series *all, unsigned int count);
+/* The same with a count of operations that is given: n of each series. */
+void measure_given(struct series *all, unsigned int count);
 double median(const struct series *s);
 /* Makes a series for each transport chosen that is able to do what is asked. */
 unsigned int series_make(struct series *all, unsigned int able);
 
+/* ---- choose.c ---- */
+bool chosen(const char *transport);
+
+/* ---- apart.c: a trial in a program of its own, under a preloaded library ---- */
+const char *apart_library(void);
+uint64_t apart_run(struct series *s, uint64_t n);
+/* What main() does first: in such a program it does not return. */
+void apart_serve(void);
+
 /* ---- json.c ---- */
 const char *unit_of_time(void);
 void emit(const char *experiment, const struct series *s, const char *metric, const char *unit);
+
+void emit_extra(const char *experiment, const struct series *s, unsigned int extra,
+		const char *metric, const char *unit);
+/* One figure, not of a series: runs values of it. */
+void emit_value(const char *experiment, const struct series *like, const double *values,
+		const char *metric, const char *unit);
+/* A line that says why there are no figures of a transport. */
+void emit_missing(const char *transport, const char *why);
+void emit_head(const char *experiment, const struct series *s);
+
+/* ---- exp_latency.c, exp_stream.c, exp_connect.c: their trials, for other experiments ---- */
+uint64_t latency_trial(struct series *s, uint64_t n);
+uint64_t stream_trial(struct series *s, uint64_t n);
+uint64_t connect_trial(struct series *s, uint64_t n);
+/* From the time of a message to megabytes a second, unless instructions are counted. */
+void to_bandwidth(struct series *s);
+const char *unit_of_bandwidth(void);
+
+/* ---- limits.c: copying and memory, what no transport can beat ---- */
+extern const struct transport transport_memcpy;
+uint64_t copy_trial(struct series *s, uint64_t n);
 
 /* ---- exp_*.c: one a subcommand ---- */
 void exp_latency(void);
@@ -97,5 +157,13 @@ void exp_capacity(void);
 void exp_memory(void);
 void exp_epoll(void);
 void exp_native(void);
+void exp_iobench(void);
+void exp_sweep(void);
+void exp_poller(void);
+void exp_jipc(void);
+void exp_sovia(void);
+void exp_lmbench(void);
+void exp_scale(void);
+void exp_detail(void);
 
 #endif /* BENCH_H */

@@ -12,6 +12,8 @@
 
 /* What each connection carries each way before it is left alone. */
 #define CARRIED		1024
+/* TCP has 28,232 ports to connect from; more connections need a second listener. */
+#define PER_DOOR	20000
 
 void crowd_prepare(struct crowd *c, unsigned int count)
 {
@@ -49,21 +51,33 @@ static void carry(int from, int to)
 	}
 }
 
+static void open_one(struct crowd *c, unsigned int i, const struct door *d,
+		     const struct transport *t)
+{
+	c->client[i] = door_connect(d);
+	c->server[i] = door_accept(d);
+	carry(c->client[i], c->server[i]);
+	carry(c->server[i], c->client[i]);
+	if (t->fused) {
+		fused_check(c->client[i], t->name);
+		fused_check(c->server[i], t->name);
+	}
+}
+
 void crowd_open(struct crowd *c, const struct transport *t)
 {
 	struct door d;
 	unsigned int i;
 
-	door_open(&d, t, 128);
 	for (i = 0; i < c->count; i++) {
-		c->client[i] = door_connect(&d);
-		c->server[i] = door_accept(&d);
-		carry(c->client[i], c->server[i]);
-		carry(c->server[i], c->client[i]);
-		if (t->fused) {
-			fused_check(c->client[i], t->name);
-			fused_check(c->server[i], t->name);
+		if (i % 1000 == 0)
+			side_limit();
+		if (i % PER_DOOR == 0) {
+			if (i)
+				door_close(&d);
+			door_open(&d, t, 128);
 		}
+		open_one(c, i, &d, t);
 	}
 	door_close(&d);
 }

@@ -131,7 +131,7 @@ static uint64_t counted(bool fused)
 	return opt.silent ? fused_count("tcp_paired") : fused_count("tcp_fused") / 2;
 }
 
-static uint64_t trial(struct series *s, uint64_t n)
+uint64_t connect_trial(struct series *s, uint64_t n)
 {
 	const struct transport none = {
 		.name = s->transport->name, .open = no_link, .fused = s->transport->fused,
@@ -160,7 +160,7 @@ void exp_connect(void)
 	for (i = 0; i < count; i++) {
 		all[i].size = opt.silent ? 0 : 1;
 		all[i].n_max = CONNECTIONS_MAX;
-		all[i].trial = trial;
+		all[i].trial = connect_trial;
 	}
 	measure(all, count);
 	for (i = 0; i < count; i++)

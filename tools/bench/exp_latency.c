@@ -54,7 +54,7 @@ static uint64_t server(struct end *e, size_t size, uint64_t n)
 	return 0;
 }
 
-static uint64_t trial(struct series *s, uint64_t n)
+uint64_t latency_trial(struct series *s, uint64_t n)
 {
 	return sides_run(s->transport, s->size, n, client, server);
 }
@@ -62,13 +62,17 @@ static uint64_t trial(struct series *s, uint64_t n)
 void exp_latency(void)
 {
 	struct series all[SERIES_MAX];
-	unsigned int count = series_make(all, ABLE_LINK);
-	unsigned int i;
+	unsigned int count, i;
 
+	if (opt.detail) {
+		exp_detail();
+		return;
+	}
+	count = series_make(all, ABLE_LINK);
 	for (i = 0; i < count; i++) {
 		if (!all[i].size)
 			all[i].size = 64;
-		all[i].trial = trial;
+		all[i].trial = latency_trial;
 	}
 	measure(all, count);
 	for (i = 0; i < count; i++)

@@ -7,19 +7,26 @@
 #include "bench.h"
 #include "transport.h"
 
+uint64_t trial_run(struct series *s, uint64_t n)
+{
+	if (s->transport->preload)
+		return apart_run(s, n);
+	return s->trial(s, n);
+}
+
 /*
  * Grows the count until a trial takes a quarter of the target, and derives the
  * rest from that one.
  */
 static void calibrate(struct series *s)
 {
-	uint64_t n = 8;
+	uint64_t n = s->size > BUFFER_MAX ? 1 : 8;
 	uint64_t ns;
 
 	for (;;) {
 		if (s->n_max && n > s->n_max)
 			n = s->n_max;
-		ns = s->trial(s, n);
+		ns = trial_run(s, n);
 		if (ns >= opt.target_ns / 4 || n == s->n_max)
 			break;
 		n *= ns < opt.target_ns / 64 ? 8 : 3;
@@ -34,45 +41,66 @@ static void calibrate(struct series *s)
 static void measure_run(struct series *s, unsigned int run)
 {
 	progress("%s %s: run %u of %u", opt.experiment, s->transport->name, run + 1, opt.runs);
-	s->value[run] = (double)s->trial(s, s->n) / (double)s->n;
+	s->value[run] = (double)trial_run(s, s->n) / (double)s->n;
+	if (s->kept)
+		memcpy(s->kept[run], s->extra, sizeof(s->extra));
 }
 
-static void measure_start(struct series *s)
+static void measure_start(struct series *s, bool given)
 {
 	progress("%s %s: how many?", opt.experiment, s->transport->name);
-	calibrate(s);
+	if (!given)
+		calibrate(s);
 }
 
 /* Counts of instructions know no neighbours, but what another transport left to be done. */
-static void measure_apart(struct series *all, unsigned int count)
+static void measure_apart(struct series *all, unsigned int count, bool given)
 {
 	unsigned int run, i;
 
 	for (i = 0; i < count; i++) {
-		measure_start(&all[i]);
+		measure_start(&all[i], given);
 		for (run = 0; run < opt.runs; run++)
 			measure_run(&all[i], run);
 	}
 }
 
-static void measure_in_turn(struct series *all, unsigned int count)
+static void measure_in_turn(struct series *all, unsigned int count, bool given)
 {
 	unsigned int run, i;
 
 	for (i = 0; i < count; i++)
-		measure_start(&all[i]);
+		measure_start(&all[i], given);
 	for (run = 0; run < opt.runs; run++)
 		for (i = 0; i < count; i++)
 			measure_run(&all[i], run);
 }
 
-void measure(struct series *all, unsigned int count)
+static void run_all(struct series *all, unsigned int count, bool given)
 {
 	if (opt.icount)
-		measure_apart(all, count);
+		measure_apart(all, count, given);
 	else
-		measure_in_turn(all, count);
+		measure_in_turn(all, count, given);
 	progress("%s", "");
+}
+
+void measure(struct series *all, unsigned int count)
+{
+	run_all(all, count, false);
+}
+
+void measure_given(struct series *all, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (!all[i].kept)
+			all[i].kept = calloc(RUNS_MAX, sizeof(*all[i].kept));
+		if (!all[i].kept)
+			die("no memory");
+	}
+	run_all(all, count, true);
 }
 
 static int compare(const void *a, const void *b)
@@ -91,48 +119,4 @@ double median(const struct series *s)
 	if (opt.runs % 2)
 		return sorted[opt.runs / 2];
 	return (sorted[opt.runs / 2 - 1] + sorted[opt.runs / 2]) / 2;
-}
-
-static const struct transport *transport_find(const char *name, size_t len)
-{
-	const struct transport *const *t;
-
-	for (t = transports; *t; t++)
-		if (strlen((*t)->name) == len && !memcmp((*t)->name, name, len))
-			return *t;
-	die("no transport is called '%.*s'", (int)len, name);
-}
-
-static void series_add(struct series *all, unsigned int *count, const struct transport *t)
-{
-	if (*count == SERIES_MAX)
-		die("more than %d transports", SERIES_MAX);
-	memset(&all[*count], 0, sizeof(all[*count]));
-	all[*count].transport = t;
-	all[*count].size = opt.size;
-	all[*count].connections = opt.connections;
-	++*count;
-}
-
-unsigned int series_make(struct series *all, unsigned int able)
-{
-	const struct transport *const *t;
-	const char *name = opt.transports;
-	unsigned int count = 0;
-
-	for (t = transports; !name && *t; t++)
-		if (((*t)->able & able) == able && !((*t)->able & ~able & ABLE_NATIVE))
-			series_add(all, &count, *t);
-	while (name) {
-		const char *end = strchrnul(name, ',');
-		const struct transport *one = transport_find(name, (size_t)(end - name));
-
-		if ((one->able & able) != able)
-			die("%s: not possible with %s", opt.experiment, one->name);
-		series_add(all, &count, one);
-		name = *end ? end + 1 : NULL;
-	}
-	if (!count)
-		die("%s: no transport", opt.experiment);
-	return count;
 }

@@ -28,6 +28,8 @@ struct speed;
 #define ABLE_EPOLL	(1u << 4)
 #define ABLE_NATIVE	(1u << 5)	/* needs no kernel but for sleeping; only if named */
 
+struct rival;	/* what a library keeps for an end */
+
 struct end {
 	const struct transport *transport;
 	int in;			/* read here; -1: none */
@@ -36,10 +38,16 @@ struct end {
 	struct speed *speed;
 	struct bare_end bare;
 	uint64_t bytes[2];	/* by sockets: sent, received */
-	unsigned char *buffer;	/* BUFFER_MAX bytes, private */
+	unsigned char *buffer;	/* BUFFER_MAX bytes or a message's, private */
+	struct rival *rival;
+	unsigned int thread;	/* which of several */
+	size_t size;		/* of a message */
+	uint64_t calls;		/* speedrun: transfers that this end has made */
 };
 
 #define BUFFER_MAX	(1u << 20)
+#define MESSAGE_MAX	(64u << 20)
+#define PACKET_MAX	65536u	/* packet_put() sends more in several */
 
 struct link {
 	struct end end[2];
@@ -49,6 +57,10 @@ struct transport {
 	const char *name;
 	unsigned int able;
 	int (*family)(void);	/* of its sockets; NULL: none */
+	int type;		/* of its sockets; 0: SOCK_STREAM */
+	bool preload;		/* its trials are programs of their own, under libspeed-preload */
+	/* Why there is no such transport here, or NULL; may end the program. NULL: it is here. */
+	const char *(*missing)(void);
 	bool fused;		/* made while net.speed.loopback is 1, and checked */
 	void (*open)(const struct transport *t, struct link *l);
 	void (*enter)(struct end *e);
@@ -71,6 +83,7 @@ extern const struct transport *const transports[];
 /* ---- door.c: listening, connecting, accepting ---- */
 struct door {
 	int family;
+	int type;
 	int fd;
 	struct sockaddr_storage address;
 	socklen_t len;
@@ -100,6 +113,12 @@ uint64_t fused_count(const char *counter);
 int family_inet(void);
 void socket_put(struct end *e, const void *from, size_t len);
 size_t socket_get_some(struct end *e, void *to, size_t len);
+void packet_put(struct end *e, const void *from, size_t len);
+void packet_get(struct end *e, void *to, size_t len);
+void pipe_open(const struct transport *t, struct link *l);
+void pipe_put(struct end *e, const void *from, size_t len);
+size_t pipe_get_some(struct end *e, void *to, size_t len);
+void pipe_get(struct end *e, void *to, size_t len);
 void socket_get(struct end *e, void *to, size_t len);
 
 /* ---- touch.c: programs that write and read every byte ---- */
@@ -114,5 +133,10 @@ extern const struct transport transport_fused, transport_fused_poll;
 extern const struct transport transport_mapped, transport_mapped_sleep;
 extern const struct transport transport_zc, transport_call;
 extern const struct transport transport_ring, transport_bare;
+extern const struct transport transport_unix_packet, transport_speed_packet;
+extern const struct transport transport_speedrun;
+/* The rivals. */
+extern const struct transport transport_vmsplice, transport_smc, transport_sockmap;
+extern const struct transport transport_uring, transport_zmq;
 
 #endif /* TRANSPORT_H */

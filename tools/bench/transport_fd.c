@@ -1,17 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Transports by system call: pipes and sockets. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "bench.h"
 #include "transport.h"
 
+/* Without waiting where --nonblocking asks for it; false: it is to be tried again. */
+static bool tried(int fd, ssize_t n, short events)
+{
+	struct pollfd one = { .fd = fd, .events = events };
+
+	if (n >= 0 || errno != EAGAIN || !opt.nonblocking)
+		return true;
+	if (poll(&one, 1, -1) < 0)
+		die("poll: %m");
+	return false;
+}
+
 void socket_put(struct end *e, const void *from, size_t len)
 {
+	int flags = MSG_NOSIGNAL | (opt.nonblocking ? MSG_DONTWAIT : 0);
+
 	e->bytes[0] += len;
 	while (len) {
-		ssize_t n = send(e->out, from, len, MSG_NOSIGNAL);
+		ssize_t n = send(e->out, from, len, flags);
+
+		if (!tried(e->out, n, POLLOUT))
+			continue;
 
 		if (n <= 0)
 			die("%s: send: %m", e->transport->name);
@@ -22,8 +41,11 @@ void socket_put(struct end *e, const void *from, size_t len)
 
 size_t socket_get_some(struct end *e, void *to, size_t len)
 {
-	ssize_t n = recv(e->in, to, len, 0);
+	ssize_t n;
 
+	do {
+		n = recv(e->in, to, len, opt.nonblocking ? MSG_DONTWAIT : 0);
+	} while (!tried(e->in, n, POLLIN));
 	if (n < 0)
 		die("%s: recv: %m", e->transport->name);
 	if (!n)
@@ -42,7 +64,34 @@ void socket_get(struct end *e, void *to, size_t len)
 	}
 }
 
-static void pipe_open(const struct transport *t, struct link *l)
+/* Messages that keep their bounds: both sides cut what is too long for one alike. */
+void packet_put(struct end *e, const void *from, size_t len)
+{
+	while (len) {
+		size_t n = len < PACKET_MAX ? len : PACKET_MAX;
+
+		socket_put(e, from, n);
+		from = (const char *)from + n;
+		len -= n;
+	}
+}
+
+static size_t packet_get_some(struct end *e, void *to, size_t len)
+{
+	return socket_get_some(e, to, len < PACKET_MAX ? len : PACKET_MAX);
+}
+
+void packet_get(struct end *e, void *to, size_t len)
+{
+	while (len) {
+		size_t n = packet_get_some(e, to, len);
+
+		to = (char *)to + n;
+		len -= n;
+	}
+}
+
+void pipe_open(const struct transport *t, struct link *l)
 {
 	int way[2][2];
 
@@ -55,7 +104,7 @@ static void pipe_open(const struct transport *t, struct link *l)
 	l->end[1].out = way[1][1];
 }
 
-static void pipe_put(struct end *e, const void *from, size_t len)
+void pipe_put(struct end *e, const void *from, size_t len)
 {
 	while (len) {
 		ssize_t n = write(e->out, from, len);
@@ -67,7 +116,7 @@ static void pipe_put(struct end *e, const void *from, size_t len)
 	}
 }
 
-static size_t pipe_get_some(struct end *e, void *to, size_t len)
+size_t pipe_get_some(struct end *e, void *to, size_t len)
 {
 	ssize_t n = read(e->in, to, len);
 
@@ -78,7 +127,7 @@ static size_t pipe_get_some(struct end *e, void *to, size_t len)
 	return (size_t)n;
 }
 
-static void pipe_get(struct end *e, void *to, size_t len)
+void pipe_get(struct end *e, void *to, size_t len)
 {
 	while (len) {
 		size_t n = pipe_get_some(e, to, len);
@@ -137,4 +186,26 @@ const struct transport transport_speed = {
 	.put = socket_put,
 	.get = socket_get,
 	.get_some = socket_get_some,
+};
+
+const struct transport transport_unix_packet = {
+	.name = "unix-seqpacket",
+	.able = ABLE_LINK | ABLE_STREAM | ABLE_DOOR,
+	.family = family_unix,
+	.type = SOCK_SEQPACKET,
+	.open = socket_link,
+	.put = packet_put,
+	.get = packet_get,
+	.get_some = packet_get_some,
+};
+
+const struct transport transport_speed_packet = {
+	.name = "speed-seqpacket",
+	.able = ABLE_LINK | ABLE_STREAM | ABLE_DOOR,
+	.family = speed_family_or_die,
+	.type = SOCK_SEQPACKET,
+	.open = socket_link,
+	.put = packet_put,
+	.get = packet_get,
+	.get_some = packet_get_some,
 };

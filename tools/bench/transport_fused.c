@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Fused TCP: plain TCP sockets that the module carries because they were made
- * while net.speed.loopback was 1; and the same with SO_BUSY_POLL at both ends.
+ * while net.speed.loopback was 1; the same with SO_BUSY_POLL at both ends; and
+ * the same under libspeed-preload, which maps what is fused.
  */
+#include <stddef.h>
+
 #include "bench.h"
 #include "transport.h"
 
@@ -52,4 +55,45 @@ const struct transport transport_fused_poll = {
 	.put = socket_put,
 	.get = socket_get,
 	.get_some = socket_get_some,
+};
+
+static const char *no_library(void)
+{
+	return apart_library() ? NULL : "libspeed-preload.so is not built";
+}
+
+/* The library looks at a connection after some transfers: short trials may see none of it. */
+#define SURELY_MAPPED	1000
+
+static void speedrun_leave(struct end *e)
+{
+	fused_leave(e);
+	if (e->calls > SURELY_MAPPED && !fused_count("leased"))
+		die("%s: nothing was ever mapped", e->transport->name);
+}
+
+static void speedrun_put(struct end *e, const void *from, size_t len)
+{
+	e->calls++;
+	socket_put(e, from, len);
+}
+
+static size_t speedrun_get_some(struct end *e, void *to, size_t len)
+{
+	e->calls++;
+	return socket_get_some(e, to, len);
+}
+
+const struct transport transport_speedrun = {
+	.name = "speedrun",
+	.able = ABLE_LINK | ABLE_STREAM | ABLE_DOOR,
+	.family = family_inet,
+	.fused = true,
+	.preload = true,
+	.missing = no_library,
+	.open = socket_link,
+	.leave = speedrun_leave,
+	.put = speedrun_put,
+	.get = socket_get,
+	.get_some = speedrun_get_some,
 };

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How a storm runs: its ends, who moves the connection meanwhile, and what it must come to. */
+#ifndef SPEED_SELFTESTS_SHIM_STORM_RUN_H
+#define SPEED_SELFTESTS_SHIM_STORM_RUN_H
+
+#include <arpa/inet.h>
+#include <linux/if_ether.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include "shim_storm_ends.h"
+
+#define LATE_MS		60000
+
+/* Reads or writes until it would block; false at the end or what is wrong. */
+static bool go_on(int fd, int end, struct chance *c, unsigned char *buf)
+{
+	size_t at, len;
+	ssize_t n;
+
+	do {
+		at = storm->got[end];
+		len = some_size(c);
+		n = get(fd, buf, len, MSG_DONTWAIT);
+		if (n > 0 && memcmp(buf, stream_at(at), n))
+			wrong_bytes(end, at, buf, n);
+		storm->got[end] += n > 0 ? n : 0;
+	} while (n > 0);
+	if (n == 0 || errno != EAGAIN)
+		return false;
+	do {
+		/* Who comes first is at most so much before the other. */
+		at = storm->sent[end];
+		len = storm->got[end] + storm->largest - at;
+		n = storm->stop || !len ? -2 : put(fd, stream_at(at), len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		storm->sent[end] += n > 0 ? n : 0;
+	} while (n > 0);
+	return n == -2 || errno == EAGAIN;
+}
+
+/* Edge-triggered: an edge that is lost ends it. */
+static int by_edges(void *arg)
+{
+	static unsigned char buf[LARGEST];
+	int end = *(int *)arg, fd = storm->fd[end], ep = epoll_create1(0);
+	struct epoll_event e = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET };
+	struct chance c = { storm->seed * 13 + end };
+	bool more = true, shut = false;
+
+	end_enter(end);
+	MUST(ep >= 0 && epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e) == 0);
+	while (more) {
+		more = go_on(fd, end, &c, buf);
+		if (storm->stop && !shut)
+			shut = !shutdown(fd, SHUT_WR);
+		/* One of the two always has something to do, and the end is an edge, too. */
+		if (more)
+			epoll_wait(ep, &e, 1, -1);
+	}
+	if (!shut)
+		shutdown(fd, SHUT_WR);
+	end_leave(end);
+	return 0;
+}
+
+/* Off for a moment, then on for a longer one: or nothing would be by the ring. */
+static void flip_once(int kind, struct chance *c)
+{
+	int fd = storm->fd[chance_below(c, 2)], tap = -1;
+
+	if (kind == 0)
+		tcp_shim_set(0);
+	else if (kind == 1)
+		MUST(tcp_set_fuse(fd, 0) == 0);
+	else if (kind == 2)
+		tap = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL));
+	else if (storm->repairs)
+		set_int(fd, IPPROTO_TCP, TCP_REPAIR, 1);
+	usleep(chance_below(c, 300));
+	if (kind == 0)
+		tcp_shim_set(1);
+	else if (kind == 1)
+		MUST(tcp_set_fuse(fd, 1) == 0);
+	else if (kind == 2)
+		close(tap);
+	else if (storm->repairs)
+		MUST(set_int(fd, IPPROTO_TCP, TCP_REPAIR, 0) == 0);
+	/* A mapping takes longer to pay. */
+	usleep(chance_below(c, kind >= 2 ? 30000 : 3000) * (storm->mapped ? 10 : 1));
+	storm->flips[kind]++;
+}
+
+static long flip(void *arg)
+{
+	int kind = *(int *)arg;
+	struct chance c = { storm->seed * 11 + kind };
+
+	while (!storm->stop)
+		flip_once(kind, &c);
+	return 0;
+}
+
+static void say_where(void)
+{
+	int i, in, out;
+
+	for (i = 0; i < 2; i++) {
+		struct speed_fusion f = tcp_fusion(storm->fd[i]);
+
+		ioctl(storm->fd[i], FIONREAD, &in);
+		ioctl(storm->fd[i], TIOCOUTQ, &out);
+		trace_num(f.flags, "end %d sent %lu got %lu unread %d unsent %d reason %u: flags",
+			  i, storm->sent[i], storm->got[i], in, out, f.reason);
+	}
+}
+
+/* They come to their end when senders stop; who does not has lost a wake-up. */
+static void join_soon(pid_t pid, int end)
+{
+	int pidfd = syscall(SYS_pidfd_open, pid, 0);
+
+	if (!poll_wait(pidfd, POLLIN, LATE_MS)) {
+		say_where();
+		WANT(end, -1, 0, "this end does not come to its end");
+		kill(pid, SIGKILL);
+	}
+	close(pidfd);
+	WANT(process_join(pid), 0, 0, "a process");
+}
+
+/* The least that TCP allows. */
+static void tight(const int fd[2])
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		MUST(set_int(fd[i], SOL_SOCKET, SO_SNDBUF, 1) == 0);
+		MUST(set_int(fd[i], SOL_SOCKET, SO_RCVBUF, 1) == 0);
+	}
+}
+
+static void begin(size_t largest)
+{
+	struct chance c = chance_of(41);
+	int i, hold;
+
+	/* With another namespace on, the switch costs no registering of probes. */
+	tcp_shim_net();
+	hold = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	MUST(hold >= 0);
+	tcp_shim_net();
+	storm = mmap(NULL, sizeof(*storm), RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	MUST(storm != MAP_FAILED);
+	storm->largest = largest;
+	storm->seed = chance64(&c);
+	for (i = 0; i < PERIOD + LARGEST; i++)
+		stream[i] = i < PERIOD ? chance64(&c) >> 32 : stream[i - PERIOD];
+	tcp_fused_pair(storm->fd);
+}
+
+static void finish(int seconds)
+{
+	struct speed_fusion f = tcp_fusion(storm->fd[0]), g = tcp_fusion(storm->fd[1]);
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		WANT(storm->wrong[i], 0, 0, "end %d: wrong after so many bytes, less one", i);
+		trace_num(storm->error[i], "end %d: errno then", i);
+		trace_num((storm->wrong[i] - 1) % PERIOD, "end %d: of place", i);
+		trace_num(storm->instead[i], "end %d: what came instead is of place", i);
+		WANT(storm->got[i], storm->sent[!i], 0, "end %d: received of what was sent", i);
+		trace_num(storm->got[i] >> 10, "end %d: KiB", i);
+	}
+	for (i = 0; i < 2; i++)
+		WANT_TRUE(!(storm->mapped & (1 << i)) || storm->in_ring[i],
+			  "end %d: transfers through its mapping: %lu", i, storm->in_ring[i]);
+	for (i = 0; i < FLIPS; i++)
+		WANT_TRUE(storm->flips[i] > 1ul * seconds, "flips: %lu", storm->flips[i]);
+	WANT_TRUE(f.unfused + g.unfused > (storm->mapped ? 1ul : 1ul * seconds),
+		  "moves: %llu, %llu", (unsigned long long)f.unfused,
+		  (unsigned long long)g.unfused);
+	WANT_TRUE(f.bytes[0] && g.bytes[0], "bytes by the rings: %llu, %llu",
+		  (unsigned long long)f.bytes[0], (unsigned long long)g.bytes[0]);
+	tcp_close(storm->fd);
+}
+
+static void run(int seconds, int (*life)(void *end))
+{
+	static int number[FLIPS] = { 0, 1, 2, 3 };
+	struct task k[FLIPS];
+	pid_t pid[2];
+	long until;
+	int i;
+
+	seconds = soak_times(seconds, 12);
+	for (i = 0; i < 2; i++)
+		pid[i] = process_start(life, &number[i]);
+	for (i = 0; i < FLIPS; i++)
+		task_start(&k[i], flip, &number[i]);
+	for (until = now_ms() + seconds * 1000; now_ms() < until && !storm->stop;)
+		sleep_ms(20);
+	storm->stop = true;
+	for (i = 0; i < FLIPS; i++)
+		task_join(&k[i]);
+	for (i = 0; i < 2; i++)
+		join_soon(pid[i], i);
+	finish(seconds);
+}
+
+#endif

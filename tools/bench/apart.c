@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A trial in a program of its own: speedbench starts itself anew with
+ * libspeed-preload.so preloaded, as speedrun does with any program. Both
+ * processes of the trial are then unmodified programs under the library.
+ *
+ * The request and what comes of it pass through a page of memory that both map.
+ * Which function is the trial is told by its distance from another one: it is
+ * the same program.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "transport.h"
+
+#define REQUEST		"SPEEDBENCH_TRIAL"	/* the environment: a descriptor */
+#define LIBRARY		"SPEED_PRELOAD"		/* the library, if it is elsewhere */
+
+struct apart {
+	struct options opt;
+	struct series series;
+	intptr_t trial;
+	unsigned int transport;
+	uint64_t n;
+	uint64_t result;
+	unsigned char blob[BLOB_BYTES];
+};
+
+static intptr_t place(void (*f)(void))
+{
+	return (intptr_t)f - (intptr_t)apart_serve;
+}
+
+const char *apart_library(void)
+{
+	static char path[4096];
+	const char *told = getenv(LIBRARY);
+	ssize_t n;
+
+	if (told)
+		return access(told, R_OK) ? NULL : told;
+	/* build/bench/full/speedbench and build/bench/full/userspace/libspeed-preload.so */
+	n = readlink("/proc/self/exe", path, sizeof(path) - 64);
+	if (n < 0)
+		return NULL;
+	path[n] = '\0';
+	strcpy(strrchr(path, '/'), "/userspace/libspeed-preload.so");
+	return access(path, R_OK) ? NULL : path;
+}
+
+static void become_trial(int fd)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", fd);
+	setenv(REQUEST, number, 1);
+	setenv("SPEED_ACCEL", opt.accel, 1);
+	setenv("LD_PRELOAD", apart_library(), 1);
+	execl("/proc/self/exe", "speedbench", NULL);
+	die("cannot start another speedbench: %m");
+}
+
+static struct apart *request(int fd)
+{
+	struct apart *a = mmap(NULL, sizeof(*a), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (a == MAP_FAILED)
+		die("a trial's request: %m");
+	return a;
+}
+
+static unsigned int transport_number(const struct transport *t)
+{
+	unsigned int i = 0;
+
+	while (transports[i] != t)
+		i++;
+	return i;
+}
+
+uint64_t apart_run(struct series *s, uint64_t n)
+{
+	int fd = memfd_create("speedbench", 0);
+	struct apart *a;
+	uint64_t result;
+	int status;
+	pid_t pid;
+
+	if (fd < 0 || ftruncate(fd, sizeof(*a)))
+		die("a trial's request: %m");
+	a = request(fd);
+	a->opt = opt;
+	a->series = *s;
+	a->trial = place((void (*)(void))s->trial);
+	a->transport = transport_number(s->transport);
+	a->n = n;
+	pid = fork();
+	if (pid < 0)
+		die("fork: %m");
+	if (!pid)
+		become_trial(fd);
+	if (waitpid(pid, &status, 0) != pid || status)
+		die("%s: a trial of %s failed", opt.experiment, s->transport->name);
+	result = a->result;
+	memcpy(s->extra, a->series.extra, sizeof(s->extra));
+	if (s->blob)
+		memcpy(s->blob, a->blob, BLOB_BYTES);
+	munmap(a, sizeof(*a));
+	close(fd);
+	return result;
+}
+
+/* Pointers of the one who asks mean nothing here. */
+static void take_over(struct apart *a)
+{
+	opt = a->opt;
+	opt.accel = getenv("SPEED_ACCEL");
+	opt.experiment = "trial";
+	opt.transports = NULL;
+	a->series.transport = transports[a->transport];
+	a->series.trial = (uint64_t (*)(struct series *, uint64_t))
+		(void (*)(void))((intptr_t)apart_serve + a->trial);
+	a->series.private = NULL;
+	a->series.kept = NULL;
+	a->series.blob = a->series.blob ? a->blob : NULL;
+}
+
+void apart_serve(void)
+{
+	const char *told = getenv(REQUEST);
+	struct apart *a;
+
+	if (!told)
+		return;
+	a = request(atoi(told));
+	unsetenv(REQUEST);
+	take_over(a);
+	a->result = a->series.trial(&a->series, a->n);
+	loopback_restore();
+	_exit(0);
+}

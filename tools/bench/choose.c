@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which transports an experiment measures: those named, or all that are able. */
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "bench.h"
+#include "transport.h"
+
+static const struct transport *transport_find(const char *name, size_t len)
+{
+	const struct transport *const *t;
+
+	for (t = transports; *t; t++)
+		if (strlen((*t)->name) == len && !memcmp((*t)->name, name, len))
+			return *t;
+	die("no transport is called '%.*s'", (int)len, name);
+}
+
+/* Also names that are not those of a transport, like memcpy. */
+bool chosen(const char *transport)
+{
+	const char *at = opt.transports;
+	size_t len = strlen(transport);
+
+	if (!at)
+		return true;
+	for (; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		if (!strncmp(at, transport, len) && (at[len] == ',' || !at[len]))
+			return true;
+	return false;
+}
+
+static void series_add(struct series *all, unsigned int *count, const struct transport *t)
+{
+	const char *why = t->missing ? t->missing() : NULL;
+
+	if (why) {
+		emit_missing(t->name, why);
+		return;
+	}
+	if (*count == SERIES_MAX)
+		die("more than %d transports", SERIES_MAX);
+	memset(&all[*count], 0, sizeof(all[*count]));
+	all[*count].transport = t;
+	all[*count].size = opt.size;
+	all[*count].connections = opt.connections;
+	++*count;
+}
+
+unsigned int series_make(struct series *all, unsigned int able)
+{
+	const struct transport *const *t;
+	const char *name = opt.transports;
+	unsigned int count = 0;
+
+	for (t = transports; !name && *t; t++)
+		if (((*t)->able & able) == able && !((*t)->able & ~able & ABLE_NATIVE))
+			series_add(all, &count, *t);
+	while (name) {
+		const char *end = strchrnul(name, ',');
+		const struct transport *one = transport_find(name, (size_t)(end - name));
+
+		if ((one->able & able) != able)
+			die("%s: not possible with %s", opt.experiment, one->name);
+		series_add(all, &count, one);
+		name = *end ? end + 1 : NULL;
+	}
+	return count;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * iobench: --messages (100,000) of 70, 512 and 1000 bytes go to the server and come
+ * back, one under way; and of 7000 bytes over five connections at once, with a thread
+ * at each end. For client and server: elapsed time, user and system time, time
+ * waited, context switches, and the share of a processor. memcpy: the copies alone
+ * that any of them must make, two each way.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "bench.h"
+#include "transport.h"
+
+enum { ELAPSED, USER, SYSTEM, WAIT, SWITCHES, FORCED, SHARE, FIGURES };
+
+static const char *const names[FIGURES] = {
+	"elapsed", "user", "system", "wait", "switches", "forced_switches", "cpu_share",
+};
+
+struct usage {
+	uint64_t at;
+	double user;
+	double system;
+	double switches;
+	double forced;
+};
+
+/* Of all threads; a side's last thread to finish leaves it. */
+static double (*told)[FIGURES];
+
+static double ns_of(struct timeval t)
+{
+	return 1e9 * (double)t.tv_sec + 1e3 * (double)t.tv_usec;
+}
+
+static struct usage usage_now(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_SELF, &r);
+	return (struct usage){
+		.at = now_ns(), .user = ns_of(r.ru_utime), .system = ns_of(r.ru_stime),
+		.switches = (double)r.ru_nvcsw, .forced = (double)r.ru_nivcsw,
+	};
+}
+
+static void tell(int side, const struct usage *from)
+{
+	struct usage to = usage_now();
+	double *f = told[side], busy;
+
+	f[ELAPSED] = (double)(to.at - from->at);
+	f[USER] = to.user - from->user;
+	f[SYSTEM] = to.system - from->system;
+	f[SWITCHES] = to.switches - from->switches;
+	f[FORCED] = to.forced - from->forced;
+	busy = f[USER] + f[SYSTEM];
+	f[WAIT] = f[ELAPSED] > busy ? f[ELAPSED] - busy : 0;
+	f[SHARE] = 100 * busy / f[ELAPSED];
+}
+
+static uint64_t client(struct end *e, size_t size, uint64_t n)
+{
+	struct usage from = usage_now();
+	uint64_t i;
+
+	for (i = 0; i < n; i++) {
+		e->transport->put(e, e->buffer, size);
+		e->transport->get(e, e->buffer, size);
+	}
+	tell(0, &from);
+	return now_ns() - from.at;
+}
+
+static uint64_t server(struct end *e, size_t size, uint64_t n)
+{
+	struct usage from = usage_now();
+	uint64_t i;
+
+	for (i = 0; i < n; i++) {
+		e->transport->get(e, e->buffer, size);
+		e->transport->put(e, e->buffer, size);
+	}
+	tell(1, &from);
+	return 0;
+}
+
+static uint64_t trial(struct series *s, uint64_t n)
+{
+	uint64_t ns;
+
+	if (!told)
+		told = shared_memory(2 * sizeof(*told));
+	ns = sides_threads(s->transport, s->size, n, s->threads, client, server);
+	memcpy(s->extra, told, 2 * sizeof(*told));
+	return ns;
+}
+
+/* n messages each way, each copied in and out. */
+static uint64_t floor_trial(struct series *s, uint64_t n)
+{
+	uint64_t ns = copy_trial(s, 4 * n * s->threads);
+
+	memset(s->extra, 0, sizeof(s->extra));
+	s->extra[ELAPSED] = (double)ns;
+	return ns;
+}
+
+static const char *unit_of(int figure)
+{
+	if (figure == SWITCHES || figure == FORCED)
+		return "switches";
+	return figure == SHARE ? "%" : unit_of_time();
+}
+
+static void emit_all(const struct series *s)
+{
+	char metric[64];
+	int side, i;
+
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < FIGURES; i++) {
+			snprintf(metric, sizeof(metric), "%s_%s", side ? "server" : "client",
+				 names[i]);
+			emit_extra("iobench", s, (unsigned int)(side * FIGURES + i), metric,
+				   unit_of(i));
+		}
+}
+
+static void run(size_t size, unsigned int threads)
+{
+	struct series all[SERIES_MAX];
+	unsigned int count, i;
+
+	opt.size = size;
+	count = series_make(all, ABLE_LINK);
+	if (count < SERIES_MAX) {
+		memset(&all[count], 0, sizeof(all[count]));
+		all[count].transport = &transport_memcpy;
+		all[count++].size = size;
+	}
+	for (i = 0; i < count; i++) {
+		all[i].messages = opt.messages ? opt.messages : 100000;
+		all[i].threads = threads;
+		all[i].n = all[i].messages;
+		all[i].trial = all[i].transport == &transport_memcpy ? floor_trial : trial;
+	}
+	measure_given(all, count);
+	for (i = 0; i + 1 < count; i++)
+		emit_all(&all[i]);
+	emit_extra("iobench", &all[count - 1], ELAPSED, "client_elapsed", unit_of_time());
+}
+
+void exp_iobench(void)
+{
+	if (opt.size) {
+		run(opt.size, opt.threads ? opt.threads : 1);
+		return;
+	}
+	run(70, 1);
+	run(512, 1);
+	run(1000, 1);
+	run(7000, 5);
+}

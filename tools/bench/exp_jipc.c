@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * jipc: --messages (10,000) of four bytes, in the ways of tcptalk (one connection),
+ * tcpslow (a connection a message) and Jipc (send, receive, reply). Each is done for
+ * several numbers n of messages, and its cost fitted as a + b n by least squares:
+ *
+ *	talk_connection, talk_message	one connection, messages one way: a and b
+ *	slow_message			a connection for each message: b
+ *	call_connection, call_message	one connection, each message answered: a and b
+ *	implied_message			AF_SPEED: sendto() connects and sends, in one call
+ *	crossover			the n from which one connection costs less
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "transport.h"
+
+#define BYTES		4
+#define POINTS		5	/* each a tenth of the next one */
+
+enum { TALK, SLOW, CALL, IMPLIED, WAYS };
+
+static const struct door *door;	/* open in both processes */
+static int done[2];		/* the server has everything */
+
+static void put(int fd)
+{
+	if (send(fd, "jipc", BYTES, MSG_NOSIGNAL) != BYTES)
+		die("jipc: send: %m");
+}
+
+static void get(int fd)
+{
+	char data[BYTES];
+
+	if (recv(fd, data, BYTES, MSG_WAITALL) != BYTES)
+		die("jipc: recv: %m");
+}
+
+static void get_end(int fd)
+{
+	char byte;
+
+	if (recv(fd, &byte, 1, 0))
+		die("jipc: no end where one is due: %m");
+}
+
+/* The server closes first, so the next connection does not outrun it. */
+static void slow(uint64_t n, bool implied)
+{
+	for (; n; n--) {
+		int fd;
+
+		if (implied) {
+			fd = socket(door->family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+			if (fd < 0 || sendto(fd, "jipc", BYTES, MSG_NOSIGNAL,
+					     (const void *)&door->address, door->len) != BYTES)
+				die("jipc: sendto: %m");
+		} else {
+			fd = door_connect(door);
+			put(fd);
+		}
+		get_end(fd);
+		close(fd);
+	}
+}
+
+static void talk(uint64_t n, bool answered)
+{
+	int fd = door_connect(door);
+
+	for (; n; n--) {
+		put(fd);
+		if (answered)
+			get(fd);
+	}
+	shutdown(fd, SHUT_WR);
+	get_end(fd);
+	close(fd);
+}
+
+static void serve_talk(uint64_t n, bool answered)
+{
+	int fd = door_accept(door);
+
+	for (; n; n--) {
+		get(fd);
+		if (answered)
+			put(fd);
+	}
+	get_end(fd);
+	close(fd);
+}
+
+static void serve_slow(uint64_t n)
+{
+	for (; n; n--) {
+		int fd = door_accept(door);
+
+		get(fd);
+		close(fd);
+	}
+}
+
+/* The way is told where other trials tell the size of a message. */
+static uint64_t client(struct end *e, size_t way, uint64_t n)
+{
+	uint64_t start;
+	char byte;
+
+	(void)e;
+	start = now_ns();
+	if (way == TALK || way == CALL)
+		talk(n, way == CALL);
+	else
+		slow(n, way == IMPLIED);
+	start = now_ns() - start;
+	if (read(done[0], &byte, 1) != 1)
+		die("jipc: the server did not finish");
+	return start;
+}
+
+static uint64_t server(struct end *e, size_t way, uint64_t n)
+{
+	(void)e;
+	if (way == TALK || way == CALL)
+		serve_talk(n, way == CALL);
+	else
+		serve_slow(n);
+	if (write(done[1], "x", 1) != 1)
+		die("jipc: %m");
+	return 0;
+}
+
+static void no_link(const struct transport *t, struct link *l)
+{
+	(void)t;
+	(void)l;
+}
+
+static uint64_t trial(struct series *s, uint64_t n)
+{
+	const struct transport none = {
+		.name = s->transport->name, .open = no_link, .fused = s->transport->fused,
+	};
+	uint64_t ns, fused = fused_count("tcp_paired");
+	struct door d;
+
+	if (pipe(done))
+		die("jipc: pipe: %m");
+	door_open(&d, s->transport, 128);
+	door = &d;
+	ns = sides_run(&none, s->param, n, client, server);
+	door_close(&d);
+	close(done[0]);
+	close(done[1]);
+	fused = fused_count("tcp_paired") - fused;
+	if (!fused != !none.fused)
+		die("jipc over %s: %llu connections fused", none.name, (unsigned long long)fused);
+	return ns;
+}
+
+/*
+ * Least squares through (n, cost) of the relative error: a few messages tell what
+ * making the connection costs, many what a message does.
+ */
+static void fit(const double *n, const double *cost, double *a, double *b)
+{
+	double s = 0, sn = 0, sc = 0, snn = 0, snc = 0;
+	int i;
+
+	for (i = 0; i < POINTS; i++) {
+		double weight = 1 / (cost[i] * cost[i]);
+
+		s += weight;
+		sn += weight * n[i];
+		sc += weight * cost[i];
+		snn += weight * n[i] * n[i];
+		snc += weight * n[i] * cost[i];
+	}
+	*b = (s * snc - sn * sc) / (s * snn - sn * sn);
+	*a = (sc - *b * sn) / s;
+}
+
+/*
+ * One way a message costs little beside making a connection: fewer of them would tell
+ * nothing. Of connections TCP keeps each for a minute, and has not ports without end.
+ */
+static unsigned int most_of(unsigned int messages, unsigned int way)
+{
+	if (way == TALK)
+		return messages < 10000 ? 10000 : messages;
+	if (way != CALL && messages > 2000)
+		return 2000;
+	return messages;
+}
+
+static void one_way(struct series *s, unsigned int way, double *a, double *b)
+{
+	unsigned int most = most_of(s->messages, way);
+	double n[POINTS], cost[POINTS];
+	int i;
+
+	s->param = way;
+	for (i = POINTS - 1; i >= 0; i--, most /= 10) {
+		n[i] = most ? most : 1;
+		cost[i] = (double)trial_run(s, (uint64_t)n[i]);
+	}
+	fit(n, cost, a, b);
+}
+
+static void one_transport(struct series *s)
+{
+	double a[WAYS][RUNS_MAX], b[WAYS][RUNS_MAX], cross[RUNS_MAX];
+	bool implied = !strcmp(s->transport->name, "speed");
+	unsigned int run, way;
+
+	s->size = BYTES;
+	s->messages = opt.messages ? opt.messages : 10000;
+	s->trial = trial;
+	for (run = 0; run < opt.runs; run++) {
+		progress("jipc %s: run %u of %u", s->transport->name, run + 1, opt.runs);
+		for (way = 0; way < (implied ? WAYS : IMPLIED); way++)
+			one_way(s, way, &a[way][run], &b[way][run]);
+		cross[run] = a[TALK][run] / (b[SLOW][run] - b[TALK][run]);
+	}
+	progress("%s", "");
+	emit_value("jipc", s, a[TALK], "talk_connection", unit_of_time());
+	emit_value("jipc", s, b[TALK], "talk_message", unit_of_time());
+	emit_value("jipc", s, b[SLOW], "slow_message", unit_of_time());
+	emit_value("jipc", s, a[CALL], "call_connection", unit_of_time());
+	emit_value("jipc", s, b[CALL], "call_message", unit_of_time());
+	if (implied)
+		emit_value("jipc", s, b[IMPLIED], "implied_message", unit_of_time());
+	emit_value("jipc", s, cross, "crossover", "messages");
+}
+
+void exp_jipc(void)
+{
+	struct series all[SERIES_MAX];
+	unsigned int count = series_make(all, ABLE_DOOR), i;
+
+	for (i = 0; i < count; i++)
+		if (all[i].transport->type != SOCK_SEQPACKET)
+			one_transport(&all[i]);
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * poller: one connection is active among --connections (100, 1,000, 10,000 and
+ * 30,000): a byte arrives, the poller tells, it is read. select, poll, epoll by level
+ * and by edge, io_uring with a multishot poll on each. Only the poller and the read
+ * are timed, and what reading the clock takes is taken off; where counts of
+ * instructions are wanted it is the same. And what opening and closing take, a
+ * connection.
+ */
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "crowd.h"
+#include "poller.h"
+#include "transport.h"
+
+struct field {
+	struct crowd crowd;
+	const struct poller *poller;
+	void *state;
+};
+
+static uint64_t clock_cost(uint64_t n)
+{
+	uint64_t total = 0, i;
+
+	for (i = 0; i < n; i++) {
+		uint64_t start = now_ns();
+
+		total += now_ns() - start;
+	}
+	return total;
+}
+
+static uint64_t trial(struct series *s, uint64_t n)
+{
+	struct field *f = s->private;
+	unsigned int active = f->crowd.count / 2;
+	int from = f->crowd.client[active], to = f->crowd.server[active];
+	uint64_t total = 0, cost, i;
+
+	cpu_pin(0);
+	side_limit();
+	for (i = 0; i < n; i++) {
+		uint64_t start;
+		char byte;
+
+		if (send(from, "x", 1, MSG_NOSIGNAL) != 1)
+			die("poller: send: %m");
+		start = now_ns();
+		if (f->poller->wait(f->state) != active)
+			die("poller: %s over %s: not the one that is active",
+			    f->poller->name, s->transport->name);
+		if (recv(to, &byte, 1, 0) != 1)
+			die("poller: recv: %m");
+		total += now_ns() - start;
+	}
+	cost = clock_cost(n);
+	return total > cost ? total - cost : 0;
+}
+
+static void one_poller(struct series *s, struct field *f, const struct poller *p)
+{
+	progress("poller %s: %s among %u", s->transport->name, p->name, s->connections);
+	f->poller = p;
+	f->state = p->start(f->crowd.server, f->crowd.count);
+	s->trial = trial;
+	s->private = f;
+	/* The slow ones take long enough for ten of them. */
+	s->n = opt.messages ? opt.messages : (s->connections > 1000 && p->scans ? 20 : 1000);
+	s->messages = (unsigned int)s->n;
+	measure_given(s, 1);
+	p->stop(f->state);
+	emit("poller", s, p->name, unit_of_time());
+}
+
+/* The crowd is opened once for each run's times; the pollers share the last one. */
+static void one_transport(struct series *s, unsigned int connections)
+{
+	double open[RUNS_MAX], shut[RUNS_MAX];
+	const struct poller *const *p;
+	struct field f;
+	unsigned int run;
+	uint64_t start;
+
+	s->size = 1;
+	s->connections = connections;
+	for (run = 0; run < opt.runs; run++) {
+		side_limit();
+		crowd_prepare(&f.crowd, connections);
+		start = now_ns();
+		crowd_open(&f.crowd, s->transport);
+		open[run] = (double)(now_ns() - start) / connections;
+		if (run == opt.runs - 1)
+			for (p = pollers; *p; p++)
+				one_poller(s, &f, *p);
+		start = now_ns();
+		crowd_close(&f.crowd);
+		shut[run] = (double)(now_ns() - start) / connections;
+	}
+	s->messages = 0;
+	emit_value("poller", s, open, "open", unit_of_time());
+	emit_value("poller", s, shut, "close", unit_of_time());
+}
+
+static void run(unsigned int connections)
+{
+	struct series all[SERIES_MAX];
+	unsigned int count = series_make(all, ABLE_EPOLL), i;
+
+	for (i = 0; i < count; i++)
+		one_transport(&all[i], connections);
+}
+
+void exp_poller(void)
+{
+	static const unsigned int crowds[] = { 100, 1000, 10000, 30000 };
+	size_t i;
+
+	for (i = 0; i < sizeof(crowds) / sizeof(crowds[0]); i++)
+		if (!opt.connections || opt.connections == crowds[i])
+			run(crowds[i]);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sweep: throughput of messages of 16 bytes to --max (1 MiB; at most 64 MiB). The
+ * sender writes every byte of a message before it sends it, the receiver reads every
+ * byte when the message is complete. memcpy: the same with one copy between the two,
+ * in one process.
+ */
+#include <string.h>
+
+#include "bench.h"
+#include "transport.h"
+
+#define SMALLEST	16
+#define BIGGEST		(1u << 20)
+
+static void one_size(size_t size)
+{
+	struct series all[SERIES_MAX];
+	unsigned int count, i;
+
+	opt.size = size;
+	count = series_make(all, ABLE_STREAM);
+	for (i = 0; i < count; i++)
+		all[i].trial = stream_trial;
+	if (count < SERIES_MAX) {
+		memset(&all[count], 0, sizeof(all[count]));
+		all[count].transport = &transport_memcpy;
+		all[count].size = size;
+		all[count++].trial = copy_trial;
+	}
+	measure(all, count);
+	for (i = 0; i < count; i++) {
+		to_bandwidth(&all[i]);
+		emit("sweep", &all[i], "throughput", unit_of_bandwidth());
+	}
+}
+
+void exp_sweep(void)
+{
+	size_t size, last = opt.max ? opt.max : BIGGEST;
+
+	opt.touch = true;
+	if (opt.size) {
+		one_size(opt.size);
+		return;
+	}
+	for (size = SMALLEST; size <= last; size *= 4)
+		one_size(size);
+}

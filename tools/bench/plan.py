@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which experiments make bench runs: arguments of speedbench and apps, in order."""
+
+# Those of the tables; the others are variants of them.
+CORE = ("pipe,vmsplice,unix,unix-seqpacket,zmq,tcp,tcp-io_uring,smc,tcp-sockmap,tcp-fused,"
+        "speedrun,speed,speed-mapped,speed-zc")
+LINKS = CORE.replace("speed-zc", "speed-zc,speed-call")
+FEW = "pipe,unix,tcp,tcp-sockmap,tcp-fused,speedrun,speed,speed-mapped"
+
+
+def line(text):
+    """The words of an experiment."""
+    return text.split()
+
+
+def quick():
+    """At most five minutes, emulated."""
+    short = "--runs 3 --target 40"
+    return [line(text) for text in (
+        "latency --size 64 --cpus one %s" % short,
+        "latency --size 64 --cpus two %s" % short,
+        "latency --detail --cpus two --runs 3 --messages 400 --transports " + FEW,
+        "iobench --cpus two --runs 3 --messages 200 --transports " + FEW,
+        "sweep --cpus two --runs 3 --target 25 --max 65536 --transports " + FEW,
+        "poller --connections 100 --runs 3 --messages 30",
+        "poller --connections 1000 --runs 3 --messages 30",
+        "jipc --cpus two --runs 3 --messages 200",
+        "sovia --cpus two --runs 3 --target 25 --transports "
+        "unix,tcp,tcp-fused,speedrun,speed,speed-mapped",
+        "lmbench --cpus two %s --transports %s" % (short, FEW),
+        "capacity --runs 3",
+        "scale --connections 1000 --runs 3 --target 40",
+        "scale --threads 4 --cpus two --runs 3 --target 40 --transports " + FEW,
+        "redis --runs 3 --seconds 0.5",
+        "ftp --runs 3 --only file_19090223",
+    )]
+
+
+def full(real):
+    """All of it, once for each kernel; as many messages as the paper had where time is real."""
+    wanted = []
+    for cpus in ("one", "two"):
+        wanted += [
+            "latency --size 64 --cpus %s" % cpus,
+            "latency --detail --cpus %s --transports %s" % (cpus, CORE),
+        ]
+    wanted += [
+        "iobench --cpus two --messages %d --transports %s" % (100000 if real else 2000, CORE),
+        "sweep --cpus two --target 100 --transports " + CORE,
+        "sweep --cpus two --target 100 --runs 3 --size 16777216 --transports "
+        + CORE.replace("vmsplice,", ""),
+        "sweep --cpus two --target 100 --runs 3 --size 67108864 --transports "
+        + CORE.replace("vmsplice,", ""),
+        "poller --runs 3 --messages 50",
+        "jipc --cpus two --messages 10000",
+        "sovia --cpus two --target 100 --transports " + LINKS.replace(",speed-call", ""),
+        "lmbench --cpus two --target 100 --transports " + CORE,
+        "connect", "connect --silent", "capacity",
+        "memory --runs 3",
+        "scale --connections 50000 --runs 3 --target 100",
+        "scale --threads 8 --cpus two --target 100 --transports " + CORE,
+    ]
+    wanted += ["memory --runs 3 --connections %d" % count for count in (100, 1000, 50000)]
+    wanted += ["%s --runs 5" % program for program in ("redis", "memcached", "nginx", "pgbench")]
+    wanted.append("ftp --runs 3")
+    return [line(text) for text in wanted]
+
+
+def counted():
+    """What is counted in instructions on one processor, and kept in counts.json.
+
+    Only what is ours: the others do not change with this tree.
+    """
+    short = "--runs 9 --target 10 --transports "
+    return [line(text) for text in (
+        "latency --size 64 %stcp-fused,speed,speed-mapped-sleep,speed-call" % short,
+        "stream --batch --size 512 %stcp-fused,speed,speed-mapped-sleep" % short,
+        "stream --batch --size 65536 %stcp-fused,speed,speed-mapped-sleep" % short,
+        "connect --runs 9 --target 50 --transports tcp-fused,speed",
+        "connect --silent --runs 9 --target 50 --transports tcp-fused,speed",
+        "epoll --connections 100 %stcp-fused,speed" % short,
+    )]

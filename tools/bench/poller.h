@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The ways to wait for one of many descriptors. */
+#ifndef POLLER_H
+#define POLLER_H
+
+#include <stdbool.h>
+
+struct poller {
+	const char *name;
+	bool scans;	/* all descriptors, each time */
+	void *(*start)(const int *fds, unsigned int count);
+	/* The number among them of the first that is readable. */
+	unsigned int (*wait)(void *state);
+	void (*stop)(void *state);
+};
+
+/* Those that this program has, ended by NULL. */
+extern const struct poller *const pollers[];
+
+#endif /* POLLER_H */

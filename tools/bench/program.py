@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An unmodified program as an experiment: what Redis, FTP and the others have in common."""
+import glob
+import os
+import shutil
+import socket
+import subprocess
+import time
+
+START_SECONDS = 120
+LOAD_SECONDS = 120
+HOST = "127.0.0.1"
+
+
+class Failed(Exception):
+    """A program that is missing, does not start, or whose load did not go well."""
+
+
+def find(name, *more):
+    """The path of a program, also where it stands in no PATH."""
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+    found = shutil.which(name, path=path)
+    for pattern in more:
+        found = next(iter(sorted(glob.glob(pattern + "/" + name), reverse=True)), found)
+    if not found:
+        raise Failed("no program %s: install it" % name)
+    return found
+
+
+def free_port():
+    """A port that nobody listens on."""
+    with socket.socket() as one:
+        one.bind((HOST, 0))
+        return one.getsockname()[1]
+
+
+class Program:
+    """A server that runs while this object is entered."""
+
+    user = None  # the server and its load run as
+    preload = None  # a library that both run under
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.port = free_port()
+        self.server = None
+
+    def environment(self):
+        """That of the server and of its load."""
+        return dict(os.environ, LD_PRELOAD=self.preload) if self.preload else None
+
+    def run(self, *command):
+        """Runs a program to its end; its standard output."""
+        done = subprocess.run(command, check=False, timeout=LOAD_SECONDS, user=self.user,
+                              cwd=self.folder, text=True, stdin=subprocess.DEVNULL,
+                              env=self.environment(),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise Failed("%s ended with %d:\n%s" % (os.path.basename(command[0]),
+                                                    done.returncode, done.stdout))
+        return done.stdout
+
+    def start(self, *command):
+        """Starts the server and waits until it accepts."""
+        with open(self.folder + "/server.log", "wb") as log:
+            self.server = subprocess.Popen(command, user=self.user, cwd=self.folder, stdout=log,
+                                           env=self.environment(),
+                                           stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until and self.server.poll() is None:
+            with socket.socket() as one:
+                if one.connect_ex((HOST, self.port)) == 0:
+                    return
+            time.sleep(0.1)
+        with open(self.folder + "/server.log", encoding="utf-8", errors="replace") as log:
+            raise Failed("%s does not accept:\n%s" % (command[0], log.read()))
+
+    def __enter__(self):
+        self.prepare()
+        return self
+
+    def __exit__(self, *_):
+        if self.server:
+            self.server.terminate()
+            self.server.wait(timeout=START_SECONDS)
+
+    def prepare(self):
+        """Makes the files that the server wants, and starts it."""
+        raise NotImplementedError
+
+    def loads(self):
+        """Pairs: the metric, and a function of seconds that puts the load on.
+
+        It returns the rate and how many connections the load made, at least.
+        """
+        raise NotImplementedError

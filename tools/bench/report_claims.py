@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What was claimed, what is measured here, and where speed is not first."""
+from report_data import OURS, amount, best, cell, figure, name, overlap, scale, times
+
+
+def where(record):
+    """What a contest is about."""
+    text = "%s %s" % (record["experiment"], record["metric"].replace("_", " "))
+    if record["size"] and record["experiment"] not in ("poller", "jipc"):
+        text += " of " + amount(record["size"])
+    for key in ("connections", "threads"):
+        if record.get(key):
+            text += ", %s %s" % (figure(record[key]), key)
+    return text + ", %d cpu%s" % (record["cpus"], "s" if record["cpus"] > 1 else "")
+
+
+def with_unit(record):
+    """A figure that stands alone."""
+    return "%s %s" % (cell(record), scale(record["unit"])[1])
+
+
+def not_first(results):
+    """A line for each contest that another transport wins, the widest margins first."""
+    lines, contests = [], 0
+    for contest in results.contests():
+        if contest[0]["experiment"] == "iobench" and contest[0]["metric"] != "client_elapsed":
+            continue
+        ours = [r for r in contest if r["transport"] in OURS]
+        theirs = [r for r in contest if r["transport"] not in OURS]
+        if not ours or not theirs:
+            continue
+        contests += 1
+        mine, other = best(ours), best(theirs)
+        if times(mine, other) >= 1:
+            continue
+        factor = times(other, mine)
+        lines.append((factor, "%s: %s, %s, is %.2f times better than %s, %s%s" % (
+            where(mine), name(other["transport"]), with_unit(other), factor,
+            name(mine["transport"]), with_unit(mine),
+            "; their spreads touch" if overlap(mine, other) else "")))
+    return [text for _, text in sorted(lines, reverse=True)], contests
+
+
+def fused_loses(results):
+    """The same for TCP against itself, fused: what an unmodified program would lose."""
+    lines = []
+    for contest in results.contests():
+        if contest[0]["experiment"] == "iobench" and contest[0]["metric"] != "client_elapsed":
+            continue
+        fused = next((r for r in contest if r["transport"] == "tcp-fused"), None)
+        plain = next((r for r in contest if r["transport"] == "tcp"), None)
+        if fused and plain and times(fused, plain) < 1:
+            factor = times(plain, fused)
+            lines.append((factor, "%s: TCP, %s, is %.2f times better than TCP fused, %s%s" % (
+                where(fused), with_unit(plain), factor, with_unit(fused),
+                "; their spreads touch" if overlap(fused, plain) else "")))
+    return [text for _, text in sorted(lines, reverse=True)]
+
+
+def speed_2001(results):
+    """More than 100 % better than TCP; poll() unsupported; at most 152 slots."""
+    lines = []
+    for size in results.values("iobench", "size"):
+        tcp = results.one("iobench", metric="client_elapsed", transport="tcp", size=size)
+        for transport in ("tcp-fused", "speedrun", "speed", "speed-mapped"):
+            mine = results.one("iobench", metric="client_elapsed", transport=transport, size=size)
+            if tcp and mine:
+                lines.append("iobench, %s: %s needs %.0f %% of the time of TCP: %+.0f %%" % (
+                    amount(size), name(transport), 100 * mine["median"] / tcp["median"],
+                    100 * (tcp["median"] / mine["median"] - 1)))
+    records = [r for r in results.select("poller", transport="speed", metric="poll")]
+    if records:
+        lines.append("poll() on AF_SPEED works: %s" % "; ".join(
+            "one of %s in %s" % (figure(r["connections"]), with_unit(r)) for r in records))
+    most = [r["connections"] for e in ("poller", "scale", "memory")
+            for r in results.select(e, transport="speed") if r.get("connections")]
+    if most:
+        lines.append("connections open at once over AF_SPEED in this run: %s" % figure(max(most)))
+    return lines
+
+
+def sovia(results):
+    """94 % to 99 % of a local copy."""
+    lines = []
+    for metric in results.values("ftp", "metric"):
+        copy = results.one("ftp", metric=metric, transport="copy")
+        for record in results.select("ftp", metric=metric):
+            if copy and record is not copy:
+                lines.append("%s through %s: %.0f %% of a local copy" % (
+                    amount(int(metric.split("_")[1])), name(record["transport"]),
+                    100 * record["median"] / copy["median"]))
+    return lines
+
+
+def jipc(results):
+    """A null send beats a TCP connection a message by an order of magnitude."""
+    slow = results.one("jipc", metric="slow_message", transport="tcp")
+    lines = []
+    for record in results.select("jipc", metric="call_message"):
+        if slow and record["transport"] in OURS:
+            lines.append("send, receive, reply over %s costs %s, a TCP connection a message %s: "
+                         "%.1f times" % (name(record["transport"]), with_unit(record),
+                                         with_unit(slow), slow["median"] / record["median"]))
+    implied = results.one("jipc", metric="implied_message", transport="speed")
+    if slow and implied:
+        lines.append("an AF_SPEED connection a message, by implied connect, costs %s: %.1f times"
+                     % (with_unit(implied), slow["median"] / implied["median"]))
+    return lines
+
+
+def write(page, results):
+    """The first part of a kernel's report."""
+    lines, contests = not_first(results)
+    page.heading(3, "Where speed is not first")
+    page.text("Of %d comparisons (best of speed's doors against best of the others, same "
+              "experiment, size and processors) speed is not first in %d:" % (contests, len(lines)))
+    page.items(lines)
+    lines = fused_loses(results)
+    page.text("Where TCP, fused, is not better than plain TCP: %s" % (
+        "%d comparisons." % len(lines) if lines else "nowhere."))
+    page.items(lines)
+    for title, claim in (
+            ("Speed (2001): more than 100 % better than TCP; no poll(); at most 152 slots",
+             speed_2001),
+            ("SOVIA: a file through FTP at 94 % to 99 % of a local copy", sovia),
+            ("Jipc: a null send beats a TCP connection a message by an order of magnitude", jipc)):
+        found = claim(results)
+        page.heading(3, title)
+        page.items(found or ["not measured in this run"])

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the report knows: the records of one kernel, and what is better of two."""
+import json
+
+# How the page calls them, in the order in which tables show them.
+NAMES = {
+    "pipe": "pipe", "vmsplice": "vmsplice pipe", "unix": "AF_UNIX stream",
+    "unix-seqpacket": "AF_UNIX seqpacket", "zmq": "ZeroMQ ipc", "tcp": "TCP",
+    "tcp-io_uring": "TCP by io_uring", "smc": "SMC", "tcp-sockmap": "TCP by sockmap",
+    "tcp-fused": "TCP fused", "tcp-fused-poll": "TCP fused, busy poll",
+    "speedrun": "TCP fused, speedrun", "speed": "AF_SPEED, system call",
+    "speed-seqpacket": "AF_SPEED seqpacket", "speed-mapped": "AF_SPEED mapped",
+    "speed-mapped-sleep": "AF_SPEED mapped, never spins", "speed-zc": "AF_SPEED zero copy",
+    "speed-call": "AF_SPEED call and reply", "ring": "the ring alone", "bare": "a bare ring",
+    "memcpy": "memcpy alone", "copy": "local copy",
+}
+OURS = {"tcp-fused", "tcp-fused-poll", "speedrun", "speed", "speed-seqpacket", "speed-mapped",
+        "speed-mapped-sleep", "speed-zc", "speed-call"}
+LIMITS = {"memcpy", "copy", "ring", "bare"}  # not transports: what none can beat
+LESS_IS_BETTER = {"ns", "instructions"}
+MORE_IS_BETTER = {"MB/s", "requests/s", "transactions/s", "1/s"}
+KEYS = ("size", "connections", "threads", "messages", "cpus")
+
+
+def better(record):
+    """-1: less is better, 1: more is, 0: neither."""
+    if record["experiment"] == "memory":
+        return -1
+    if record["experiment"] == "capacity":
+        return 1
+    if record["unit"] in LESS_IS_BETTER:
+        return -1
+    return 1 if record["unit"] in MORE_IS_BETTER else 0
+
+
+class Results:
+    """The records of one file."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            found = [json.loads(line) for line in file if line.startswith("{")]
+        self.records = [r for r in found if "median" in r]
+        self.histograms = [r for r in found if r["metric"] == "histogram"]
+        self.absent = {r["transport"]: r["why"] for r in found if r["metric"] == "missing"}
+
+    def select(self, experiment, **wanted):
+        """The records of an experiment that are like this."""
+        return [r for r in self.records if r["experiment"] == experiment
+                and all(r.get(key) == value for key, value in wanted.items())]
+
+    def one(self, experiment, **wanted):
+        """One record, or None."""
+        return next(iter(self.select(experiment, **wanted)), None)
+
+    def values(self, experiment, key, **wanted):
+        """What a field takes on, in order."""
+        return sorted({r[key] for r in self.select(experiment, **wanted) if r.get(key) is not None})
+
+    def transports(self, records):
+        """Those that records are of, in the order of tables."""
+        here = {r["transport"] for r in records}
+        return [t for t in NAMES if t in here] + sorted(here - set(NAMES))
+
+    def contests(self):
+        """Lists of records that differ in nothing but the transport."""
+        groups = {}
+        for record in self.records:
+            if better(record) and record["transport"] not in LIMITS and record["median"] > 0:
+                key = (record["experiment"], record["metric"]) + tuple(
+                    record.get(k) for k in KEYS)
+                groups.setdefault(key, []).append(record)
+        return list(groups.values())
+
+
+def name(transport):
+    """What a reader calls it."""
+    return NAMES.get(transport, transport)
+
+
+def best(records):
+    """The best of records."""
+    sign = better(records[0])
+    return max(records, key=lambda r: sign * r["median"])
+
+
+def times(first, second):
+    """How many times better the first one is."""
+    ratio = first["median"] / second["median"]
+    return ratio if better(first) > 0 else 1 / ratio
+
+
+def overlap(first, second):
+    """Whether the spreads of two records touch."""
+    return first["min"] <= second["max"] and second["min"] <= first["max"]
+
+
+def figure(value, digits=3):
+    """A number of so many digits that count."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 10 ** (digits - 1):
+        return "{:,.0f}".format(value)
+    return "{:.{}g}".format(value, digits)
+
+
+def scale(unit):
+    """What values of a unit are shown in: a factor and a unit."""
+    return (1e-3, "µs") if unit == "ns" else (1, unit)
+
+
+def cell(record, spread=True):
+    """A figure with its spread."""
+    if not record:
+        return ""
+    factor = scale(record["unit"])[0]
+    text = figure(record["median"] * factor)
+    if spread and record["min"] != record["max"]:
+        text += " (%s–%s)" % (figure(record["min"] * factor), figure(record["max"] * factor))
+    return text
+
+
+def amount(size):
+    """A number of bytes as people write it."""
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= factor and size % factor == 0:
+            return "%d %s" % (size // factor, unit)
+    return "{:,} B".format(size)

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The experiments' tables and drawings, each a function of the results and the page."""
+import report_plots as plots
+from report_data import LIMITS, OURS, amount, cell, figure, name, scale
+
+OUR_NAMES = {name(t) for t in OURS}
+
+
+def cross_table(page, results, records, columns):
+    """Rows are transports; columns pairs: a head, and what its records are like."""
+    columns = [(head, wanted) for head, wanted in columns
+               if any(all(r.get(k) == v for k, v in wanted.items()) for r in records)]
+    rows = []
+    for transport in results.transports(records):
+        row = [name(transport)]
+        for _, wanted in columns:
+            found = [r for r in records if r["transport"] == transport
+                     and all(r.get(k) == v for k, v in wanted.items())]
+            row.append(cell(found[0]) if found else "")
+        rows.append(row)
+    page.table(["median (least–most)"] + [head for head, _ in columns], rows, OUR_NAMES)
+
+
+def unit_of(records):
+    """What the table's figures are in."""
+    return scale(records[0]["unit"])[1]
+
+
+def points(records, key):
+    """For plots.lines: by transport."""
+    series = {}
+    for record in records:
+        factor = scale(record["unit"])[0]
+        if record["median"] > 0:
+            series.setdefault(record["transport"], []).append(
+                (record[key], record["median"] * factor, record["min"] * factor,
+                 record["max"] * factor))
+    return series
+
+
+def placement(cpus):
+    """Where the two processes ran."""
+    return "one processor" if cpus == 1 else "two processors"
+
+
+def iobench(page, results):
+    """Speed's benchmark."""
+    every = results.select("iobench")
+    if not every:
+        return
+    page.heading(2, "iobench, after Speed (2001)")
+    for size in results.values("iobench", "size"):
+        records = results.select("iobench", size=size)
+        first = records[0]
+        page.heading(3, "%s messages of %s each way, %d connection%s, %s" % (
+            figure(first["messages"]), amount(size), first["threads"],
+            "s at once" if first["threads"] > 1 else "", placement(first["cpus"])))
+        ms = [dict(r, median=r["median"] / 1e6, min=r["min"] / 1e6, max=r["max"] / 1e6, unit="ms")
+              if r["unit"] == "ns" else r for r in records]
+        for side in ("client", "server"):
+            cross_table(page, results, [r for r in ms if r["metric"].startswith(side)], [
+                ("%s: elapsed ms" % side if what == "elapsed" else text,
+                 {"metric": side + "_" + what})
+                for what, text in (("elapsed", ""), ("user", "user ms"), ("system", "system ms"),
+                                   ("wait", "wait ms"), ("switches", "switches"),
+                                   ("forced_switches", "forced"), ("cpu_share", "% of a CPU"))])
+    page.text("memcpy alone is the time of the copies: two a message. user and system are told "
+              "by the kernel in steps of its clock tick.")
+
+
+def latency(page, results):
+    """Round trips, and the calls one by one."""
+    records = results.select("latency")
+    if records:
+        page.heading(2, "Round trip of %s" % amount(records[0]["size"]))
+        cross_table(page, results, records, [
+            ("%s, %s" % (placement(cpus), unit_of(records)), {"cpus": cpus}) for cpus in (1, 2)])
+    for cpus in results.values("latency-detail", "cpus"):
+        records = results.select("latency-detail", cpus=cpus)
+        page.heading(2, "Each call of a round trip, %s" % placement(cpus))
+        for kind, text in (("round_trip", "round trip"), ("client_write", "client, write"),
+                           ("client_read", "client, read"), ("server_read", "server, read"),
+                           ("server_write", "server, write")):
+            cross_table(page, results, records, [
+                ("%s: %s %s" % (text, shown, unit_of(records)) if shown == "p50" else shown,
+                 {"metric": kind + "_" + point})
+                for point, shown in (("p50", "p50"), ("p99", "p99"), ("p999", "p99.9"),
+                                     ("max", "maximum"))])
+            same = [h for h in results.histograms if h["kind"] == kind and h["cpus"] == cpus]
+            if same and kind in ("round_trip", "client_write"):
+                factor, unit = scale(same[0]["unit"])
+                page.plot(plots.histograms(same, "%s, %s" % (text, placement(cpus)), unit, factor))
+
+
+def against_size(page, results, experiment, metric, title):
+    """A drawing and a table with a column a size."""
+    records = results.select(experiment, metric=metric)
+    if not records:
+        return
+    page.heading(3, title)
+    page.plot(plots.lines(points(records, "size"), title, "bytes a message", unit_of(records)))
+    cross_table(page, results, records, [
+        ("%s, %s" % (amount(size), unit_of(records)) if not number else amount(size),
+         {"size": size}) for number, size in enumerate(results.values(experiment, "size",
+                                                                      metric=metric))])
+
+
+def sweep(page, results):
+    """sockspeedp6's benchmark."""
+    if results.select("sweep"):
+        page.heading(2, "sweep, after sockspeedp6 (2001)")
+        page.text("Every byte of a message is written before it is sent and read after it has "
+                  "come; %s. memcpy alone: the same with a copy instead of a transport."
+                  % placement(results.select("sweep")[0]["cpus"]))
+        against_size(page, results, "sweep", "throughput", "Throughput against size")
+
+
+def sovia(page, results):
+    """SOVIA's curves, and its files."""
+    if results.select("sovia"):
+        page.heading(2, "sovia, after SOVIA")
+        against_size(page, results, "sovia", "one_way", "Latency, half a round trip")
+        against_size(page, results, "sovia", "bandwidth", "Bandwidth, messages sent as they come")
+        against_size(page, results, "sovia", "bandwidth_gathered",
+                     "Bandwidth, small messages gathered (no TCP_NODELAY)")
+    records = results.select("ftp")
+    if records:
+        page.heading(3, "A file through vsftpd and curl, unmodified, and a local copy by dd")
+        rows = []
+        for transport in results.transports(records):
+            row = [name(transport)]
+            for metric in results.values("ftp", "metric"):
+                found = results.one("ftp", metric=metric, transport=transport)
+                copy = results.one("ftp", metric=metric, transport="copy")
+                row.append(cell(found))
+                row.append("%.0f %%" % (100 * found["median"] / copy["median"])
+                           if found and copy else "")
+            rows.append(row)
+        head = ["median (least–most)"]
+        for metric in results.values("ftp", "metric"):
+            head += [amount(int(metric.split("_")[1])) + ", MB/s", "of local copy"]
+        page.table(head, rows, OUR_NAMES)
+
+
+def poller(page, results):
+    """Poller_bench."""
+    records = results.select("poller")
+    if not records:
+        return
+    page.heading(2, "poller, after Poller_bench")
+    page.text("One connection is active among so many. The wait and the read of one byte, %s."
+              % unit_of(records))
+    for metric in ("select", "poll", "epoll_level", "epoll_edge", "io_uring", "open", "close"):
+        same = results.select("poller", metric=metric)
+        if same:
+            counts = results.values("poller", "connections", metric=metric)
+            cross_table(page, results, same, [
+                ("%s, %s connections" % (metric, figure(counts[0])) if not number
+                 else figure(count), {"connections": count})
+                for number, count in enumerate(counts)])
+
+
+def jipc(page, results):
+    """Jade's, with its formulas."""
+    records = results.select("jipc")
+    if not records:
+        return
+    page.heading(2, "jipc, after Jade's Jipc")
+    rows = []
+    for transport in results.transports(records):
+        def get(metric, of=transport):
+            return results.one("jipc", metric=metric, transport=of)
+
+        factor, unit = scale(get("talk_message")["unit"])
+        values = {r["metric"]: r["median"] * factor for r in records
+                  if r["transport"] == transport}
+        rows.append([
+            name(transport),
+            "%s + %s n" % (figure(values["talk_connection"]), figure(values["talk_message"])),
+            "%s n" % figure(values["slow_message"]),
+            "%s + %s n" % (figure(values["call_connection"]), figure(values["call_message"])),
+            figure(values["implied_message"]) + " n" if "implied_message" in values else "",
+            "n = " + figure(get("crossover")["median"])])
+    page.text("Fitted costs of n four-byte messages, %s (weighted least squares; medians of the "
+              "fits). The crossover is where one connection becomes cheaper than one a message."
+              % unit)
+    page.table(["", "one connection (tcptalk)", "a connection a message (tcpslow)",
+                "send, receive, reply", "implied connect", "crossover"], rows, OUR_NAMES)
+    cross_table(page, results, records, [
+        (metric.replace("_", ", "), {"metric": metric}) for metric in (
+            "talk_connection", "talk_message", "slow_message", "call_connection", "call_message",
+            "implied_message", "crossover")])
+
+
+def lmbench(page, results):
+    """Its table."""
+    records = results.select("lmbench")
+    if not records:
+        return
+    page.heading(2, "lmbench's table")
+    transports = [r for r in records if r["transport"] not in LIMITS]
+    if transports:
+        cross_table(page, results, transports, [
+            ("%s, %s" % (metric, unit_of(results.select("lmbench", metric=metric) or transports)),
+             {"metric": metric}) for metric in ("latency", "bandwidth", "connection")])
+    limits = [r for r in records if r["transport"] in LIMITS]
+    if limits:
+        cross_table(page, results, limits, [
+            ("%s, %s" % (metric.replace("_", ", "), unit_of(limits)), {"metric": metric})
+            for metric in ("copy_cached", "copy", "read", "write")])
+
+
+def apps(page, results):
+    """Unmodified programs."""
+    columns, records = [], []
+    for program in ("redis", "memcached", "nginx", "pgbench"):
+        for metric in results.values(program, "metric"):
+            same = results.select(program, metric=metric)
+            records += same
+            columns.append(("%s %s, %s" % (program, metric, same[0]["unit"]),
+                            {"experiment": program, "metric": metric}))
+    if records:
+        page.heading(2, "Unmodified programs")
+        cross_table(page, results, records, columns)
+
+
+def others(page, results):
+    """Connecting and what a sender may leave unread."""
+    records = [r for e in ("connect", "connect-silent", "capacity") for r in results.select(e)]
+    if records:
+        page.heading(2, "Connections")
+        cross_table(page, results, records, [
+            ("%s, %s" % (text, unit_of(results.select(experiment) or records)),
+             {"experiment": experiment})
+            for experiment, text in (("connect", "connect, a byte each way, close"),
+                                     ("connect-silent", "connect and close"),
+                                     ("capacity", "taken with no reader"))])
+
+
+def grow(page, results):
+    """How costs grow."""
+    if not (results.select("scale") or results.select("memory")):
+        return
+    page.heading(2, "scale")
+    for experiment, metric, key, title in (
+            ("scale", "round_trip", "connections", "64 bytes there and back, each in turn"),
+            ("scale", "throughput", "connections", "4 KiB messages, each in turn"),
+            ("scale", "open", "connections", "Opening a connection that carries 1 KiB each way"),
+            ("memory", "idle_connection", "connections",
+             "Memory of an idle connection that has carried data, both ends"),
+            ("scale", "round_trips", "threads", "64-byte round trips of all threads together")):
+        records = results.select(experiment, metric=metric)
+        if not records:
+            continue
+        page.heading(3, title)
+        page.plot(plots.lines(points(records, key), title, key, unit_of(records)))
+        cross_table(page, results, records, [
+            ("%s %s, %s" % (figure(value), key, unit_of(records)) if not number
+             else figure(value), {key: value})
+            for number, value in enumerate(results.values(experiment, key, metric=metric))])
+
+
+SECTIONS = (iobench, latency, sweep, poller, jipc, sovia, lmbench, apps, others, grow)

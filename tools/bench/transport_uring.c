@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * TCP through io_uring: each end has a ring of its own, a round trip is a send and
+ * a linked receive in one system call. Only in the program that is linked with the
+ * libraries.
+ */
+#define _GNU_SOURCE
+#include "bench.h"
+#include "transport.h"
+
+#ifdef FULL
+
+#include <errno.h>
+#include <liburing.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rival {
+	struct io_uring ring;
+};
+
+static void uring_enter(struct end *e)
+{
+	int error;
+
+	e->rival = calloc(1, sizeof(*e->rival));
+	if (!e->rival)
+		die("no memory");
+	error = io_uring_queue_init(8, &e->rival->ring, 0);
+	if (error)
+		die("io_uring: %s", strerror(-error));
+}
+
+static void uring_leave(struct end *e)
+{
+	io_uring_queue_exit(&e->rival->ring);
+	free(e->rival);
+}
+
+/* Waits for so many and returns the last one's result. */
+static size_t finish(struct end *e, unsigned int count)
+{
+	struct io_uring *ring = &e->rival->ring;
+	struct io_uring_cqe *cqe;
+	int n = 0;
+
+	if (io_uring_submit_and_wait(ring, count) < 0)
+		die("io_uring_submit: %m");
+	while (count--) {
+		if (io_uring_wait_cqe(ring, &cqe))
+			die("io_uring_wait_cqe: %m");
+		n = cqe->res;
+		io_uring_cqe_seen(ring, cqe);
+		if (n <= 0)
+			die("io_uring: a transfer of %d", n);
+	}
+	return (size_t)n;
+}
+
+static void uring_put(struct end *e, const void *from, size_t len)
+{
+	while (len) {
+		struct io_uring_sqe *sqe = io_uring_get_sqe(&e->rival->ring);
+		size_t n;
+
+		io_uring_prep_send(sqe, e->out, from, len, MSG_NOSIGNAL | MSG_WAITALL);
+		n = finish(e, 1);
+		from = (const char *)from + n;
+		len -= n;
+	}
+}
+
+static size_t uring_receive(struct end *e, void *to, size_t len, int flags)
+{
+	io_uring_prep_recv(io_uring_get_sqe(&e->rival->ring), e->in, to, len, flags);
+	return finish(e, 1);
+}
+
+static size_t uring_get_some(struct end *e, void *to, size_t len)
+{
+	return uring_receive(e, to, len, 0);
+}
+
+static void uring_get(struct end *e, void *to, size_t len)
+{
+	while (len) {
+		size_t n = uring_receive(e, to, len, MSG_WAITALL);
+
+		to = (char *)to + n;
+		len -= n;
+	}
+}
+
+/* Sends, and receives as much again. */
+static void uring_exchange(struct end *e, void *data, size_t len)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&e->rival->ring);
+
+	io_uring_prep_send(sqe, e->out, data, len, MSG_NOSIGNAL | MSG_WAITALL);
+	io_uring_sqe_set_flags(sqe, IOSQE_IO_LINK);
+	sqe = io_uring_get_sqe(&e->rival->ring);
+	io_uring_prep_recv(sqe, e->in, data, len, MSG_WAITALL);
+	if (finish(e, 2) != len)
+		die("io_uring: a short message");
+}
+
+static const char *uring_missing(void)
+{
+	struct io_uring ring;
+	int error = io_uring_queue_init(8, &ring, 0);
+
+	if (error == -ENOSYS || error == -EPERM)
+		return "this kernel has no io_uring, or allows none";
+	if (error)
+		die("io_uring: %s", strerror(-error));
+	io_uring_queue_exit(&ring);
+	return NULL;
+}
+
+#else
+
+#define uring_enter	NULL
+#define uring_leave	NULL
+#define uring_put	NULL
+#define uring_get	NULL
+#define uring_get_some	NULL
+#define uring_exchange	NULL
+
+static const char *uring_missing(void)
+{
+	return "this speedbench is not linked with liburing";
+}
+
+#endif
+
+const struct transport transport_uring = {
+	.name = "tcp-io_uring",
+	.able = ABLE_LINK | ABLE_STREAM,
+	.family = family_inet,
+	.missing = uring_missing,
+	.open = socket_link,
+	.enter = uring_enter,
+	.leave = uring_leave,
+	.put = uring_put,
+	.get = uring_get,
+	.get_some = uring_get_some,
+	.call = uring_exchange,
+	.reply_wait = uring_exchange,
+};
