@@ -54,7 +54,7 @@ const char *apart_library(void)
 	return access(path, R_OK) ? NULL : path;
 }
 
-static void become_trial(int fd)
+static void become_trial(int fd, const struct transport *t)
 {
 	char number[16];
 
@@ -62,6 +62,8 @@ static void become_trial(int fd)
 	setenv(REQUEST, number, 1);
 	setenv("SPEED_ACCEL", opt.accel, 1);
 	setenv("LD_PRELOAD", apart_library(), 1);
+	if (t->spin)
+		setenv("SPEED_SPIN", t->spin, 1);
 	execl("/proc/self/exe", "speedbench", NULL);
 	die("cannot start another speedbench: %m");
 }
@@ -104,7 +106,7 @@ uint64_t apart_run(struct series *s, uint64_t n)
 	if (pid < 0)
 		die("fork: %m");
 	if (!pid)
-		become_trial(fd);
+		become_trial(fd, s->transport);
 	if (waitpid(pid, &status, 0) != pid || status)
 		die("%s: a trial of %s failed", opt.experiment, s->transport->name);
 	result = a->result;

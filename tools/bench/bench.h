@@ -163,6 +163,7 @@ void exp_poller(void);
 void exp_jipc(void);
 void exp_sovia(void);
 void exp_lmbench(void);
+void exp_process(void);
 void exp_scale(void);
 void exp_detail(void);
 

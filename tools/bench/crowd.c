@@ -12,8 +12,11 @@
 
 /* What each connection carries each way before it is left alone. */
 #define CARRIED		1024
-/* TCP has 28,232 ports to connect from; more connections need a second listener. */
-#define PER_DOOR	20000
+/*
+ * TCP has 28,232 ports to connect from, looks through half of them for a free one
+ * first, and takes ever longer as they fill: each listener has its own.
+ */
+#define PER_DOOR	10000
 
 void crowd_prepare(struct crowd *c, unsigned int count)
 {

@@ -28,6 +28,7 @@ static const struct {
 	{ "jipc", exp_jipc, "four-byte messages: one connection, one for each, call" },
 	{ "sovia", exp_sovia, "latency and bandwidth against size, small messages gathered or not" },
 	{ "lmbench", exp_lmbench, "latency, bandwidth, connecting; copy and memory bandwidth" },
+	{ "process", exp_process, "what a process pays to run under speedrun; --detail" },
 	{ "scale", exp_scale, "how costs grow with --connections and --threads" },
 };
 

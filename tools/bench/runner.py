@@ -15,6 +15,18 @@ OUT = os.path.join(TREE, "build", "bench")
 FIRST = -15
 PROGRAM = os.path.join(OUT, "speedbench")
 APPS = os.path.join(HERE, "apps")
+VM = os.path.join(TREE, "tools", "vm")
+FULL = os.path.join(OUT, "full")
+LIBRARY = os.path.join(FULL, "userspace", "libspeed-preload.so")
+# Turning the shim on and off patches a tracepoint, which an emulated processor may run
+# half changed (int3). Two other users of the tracepoint keep its code as it is.
+KEEP_PROBE = """
+grep -q 'QEMU TCG' /proc/cpuinfo && t=/sys/kernel/tracing && mkdir -p $t/instances/keep &&
+echo 0 >$t/options/record-cmd && for i in $t $t/instances/keep; do
+	echo 0 >$i/tracing_on
+	echo 1 >$i/events/sock/inet_sock_set_state/enable
+done
+""".strip()
 
 
 class Failed(Exception):
@@ -36,6 +48,21 @@ def build():
                           stdout=sys.stderr.fileno())
     if done.returncode:
         raise Failed("speedbench does not build")
+
+
+def call(*command):
+    """Runs command, its words to stderr; Failed if it fails."""
+    if subprocess.run(command, check=False, stdout=sys.stderr.fileno()).returncode:
+        raise Failed("%s failed" % " ".join(map(os.path.basename, command[:3])))
+
+
+def build_full(host=False):
+    """Builds the speedbench that is linked with the rivals, and libspeed-preload."""
+    root = [] if host else [os.path.join(VM, "chroot"), "6.1"]
+    call(*root, "make", "-s", "-C", HERE, "O=" + FULL, "FULL=1")
+    if os.path.isdir(os.path.join(TREE, "userspace", "preload")):
+        call(*root, "make", "-s", "-C", os.path.join(TREE, "userspace"),
+             "O=" + os.path.dirname(LIBRARY), "speedrun")
 
 
 def records(text):
@@ -79,27 +106,31 @@ def run(command):
     return found
 
 
-def script(experiments):
-    """A line for the shell: all experiments, whether or not one of them fails."""
-    lines = [shlex.join([APPS if args[0] in PROGRAMS else PROGRAM] + args) + " || bad=1"
+def script(experiments, full=False):
+    """For the shell: all experiments, whether or not one of them fails."""
+    program = os.path.join(FULL, "speedbench") if full else PROGRAM
+    lines = [shlex.join([APPS if args[0] in PROGRAMS else program] + args) + " || bad=1"
              for args in experiments]
-    return "bad=0; " + "; ".join(lines) + "; exit $bad"
+    return "\n".join(["export SPEED_PRELOAD=" + shlex.quote(LIBRARY), "bad=0"] + lines
+                     + ["exit $bad"])
 
 
-def on_host(experiments):
+def on_host(experiments, full=False):
     """Runs experiments (lists of arguments) on this machine's own kernel."""
-    return run(["env", "SPEED_ACCEL=native", "sh", "-c", script(experiments)])
+    return run(["env", "SPEED_ACCEL=native", "sh", "-c", script(experiments, full)])
 
 
 def in_guest(experiments, kernel="6.12", icount=False, module=True, programs=False,
-             timeout=2400):
-    """Runs experiments in one boot."""
-    command = [os.path.join(TREE, "tools", "vm", "run"), "--kernel", kernel,
+             full=False, timeout=2400):
+    """Runs experiments in one boot; full: by the speedbench that can be preloaded to."""
+    command = [os.path.join(VM, "run"), "--kernel", kernel,
                "--timeout", str(timeout)]
     command += ["--icount"] if icount else ["--cpus", "2"]
     command += [] if module else ["--no-module"]
     command += ["--programs"] if programs else []
-    line = script(experiments)
+    line = script(experiments, full)
     if icount:
         line = "export SPEED_ACCEL=icount; " + line
+    elif module:
+        line = KEEP_PROBE + "\n" + line
     return run(command + ["--", line])

@@ -59,6 +59,7 @@ struct transport {
 	int (*family)(void);	/* of its sockets; NULL: none */
 	int type;		/* of its sockets; 0: SOCK_STREAM */
 	bool preload;		/* its trials are programs of their own, under libspeed-preload */
+	const char *spin;	/* with it: $SPEED_SPIN, or NULL */
 	/* Why there is no such transport here, or NULL; may end the program. NULL: it is here. */
 	const char *(*missing)(void);
 	bool fused;		/* made while net.speed.loopback is 1, and checked */
@@ -135,6 +136,7 @@ extern const struct transport transport_zc, transport_call;
 extern const struct transport transport_ring, transport_bare;
 extern const struct transport transport_unix_packet, transport_speed_packet;
 extern const struct transport transport_speedrun;
+extern const struct transport transport_speedrun_sleep;
 /* The rivals. */
 extern const struct transport transport_vmsplice, transport_smc, transport_sockmap;
 extern const struct transport transport_uring, transport_zmq;

@@ -84,6 +84,22 @@ static size_t speedrun_get_some(struct end *e, void *to, size_t len)
 	return socket_get_some(e, to, len);
 }
 
+/* The same that never looks before it sleeps. */
+const struct transport transport_speedrun_sleep = {
+	.name = "speedrun-sleep",
+	.able = ABLE_LINK,
+	.family = family_inet,
+	.fused = true,
+	.preload = true,
+	.spin = "0",
+	.missing = no_library,
+	.open = socket_link,
+	.leave = speedrun_leave,
+	.put = speedrun_put,
+	.get = socket_get,
+	.get_some = speedrun_get_some,
+};
+
 const struct transport transport_speedrun = {
 	.name = "speedrun",
 	.able = ABLE_LINK | ABLE_STREAM | ABLE_DOOR,

@@ -15,6 +15,7 @@ const struct transport *const transports[] = {
 	&transport_fused,
 	&transport_fused_poll,
 	&transport_speedrun,
+	&transport_speedrun_sleep,
 	&transport_speed,
 	&transport_speed_packet,
 	&transport_mapped,
