@@ -40,14 +40,16 @@ static bool role_free(struct speed_ring *ring, int role)
 	return true;
 }
 
-static bool nobody_inside(struct shim *shim)
+static bool roles_free(const struct shim *shim, struct speed_pair *pair)
 {
-	struct speed_pair *pair = shim->pair;
-
-	if (atomic_read(&shim->calls) || atomic_read(&shim->inside))
-		return false;
 	return !pair || (role_free(shim_tx_ring(shim, pair), SPEED_ROLE_TX) &&
 			 role_free(shim_rx_ring(shim, pair), SPEED_ROLE_RX));
+}
+
+static bool nobody_inside(struct shim *shim)
+{
+	return !atomic_read(&shim->calls) && !atomic_read(&shim->inside) &&
+	       roles_free(shim, shim->pair) && roles_free(shim, shim->old);
 }
 
 static void all_seen(struct rcu_head *rcu);

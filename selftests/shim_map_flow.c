@@ -130,7 +130,8 @@ static void full(const struct transport *t)
 		long until = now_ms() + SOON_MS;
 
 		f[0].hold = true;
-		while (stat_number("tcp_not_full") == not && now_ms() < until)
+		while ((stat_number("tcp_not_full") == not || f[0].sent == before) &&
+		       now_ms() < until)
 			sleep_ms(5);
 		WANT_TRUE(f[0].sent > before, "the sender goes on");
 		f[0].hold = false;
@@ -177,7 +178,9 @@ static void reading_options(const struct transport *t)
 	for (i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
 		/* A blocking read of fewer bytes than SO_RCVLOWAT comes back with them. */
 		if (set_int(e[1].fd, SOL_SOCKET, asks[i].option, asks[i].on)) {
-			WANT(errno, EOPNOTSUPP, 0, "%s: not on this kernel", asks[i].name);
+			int err = errno;
+
+			WANT(err, EOPNOTSUPP, 0, "%s: not on this kernel", asks[i].name);
 			continue;
 		}
 		want_flowing(f, asks[i].name);
