@@ -73,3 +73,13 @@ void under_pair(const struct transport *t, int fd[2])
 	else
 		MUST(socketpair(speed_family_number(), SOCK_STREAM | SOCK_CLOEXEC, 0, fd) == 0);
 }
+
+void under_mapped_pair(const struct transport *t, int fd[2])
+{
+	char byte;
+	int i;
+
+	under_pair(t, fd);
+	for (i = 0; i < 2 * UNDER_WARM; i++)
+		MUST(send(fd[i & 1], "w", 1, 0) == 1 && recv(fd[!(i & 1)], &byte, 1, 0) == 1);
+}

@@ -50,7 +50,7 @@ static struct trace *map_trace(int fd)
 const char *under_path(void)
 {
 	static char path[4096];
-	const char *other = getenv("SPEED_TEST_PRELOAD");
+	const char *other = getenv("SPEED_TEST_LIBRARY");
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
 
 	if (other)
@@ -83,6 +83,16 @@ static int run_body(const struct under_case *cases, size_t n, char **argv, int s
 	exit(0);
 }
 
+/* SPEED_TEST_BEFORE: what a library that is built otherwise needs before it. */
+static void preload(void)
+{
+	const char *before = getenv("SPEED_TEST_BEFORE");
+	char list[8192];
+
+	snprintf(list, sizeof(list), "%s%s%s", before ?: "", before ? ":" : "", under_path());
+	setenv("LD_PRELOAD", list, 1);
+}
+
 static void start(char **argv, const struct under_case *c, int kind, int shared, int told,
 		  bool with)
 {
@@ -100,7 +110,7 @@ static void start(char **argv, const struct under_case *c, int kind, int shared,
 		setenv("SPEED_STATS", "1", 1);
 		if (c->env)
 			putenv(strdup(c->env));
-		setenv("LD_PRELOAD", under_path(), 1);
+		preload();
 	}
 	execl("/proc/self/exe", argv[0], c->name, which, NULL);
 	_exit(127);

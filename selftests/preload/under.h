@@ -45,6 +45,9 @@ int under_main(int argc, char **argv, const struct under_case *cases, size_t n);
 
 /* A connection of the kind; over TCP it is fused. */
 void under_pair(const struct transport *t, int fd[2]);
+/* The same with all four roles mapped, where the library is: so many transfers each way. */
+#define UNDER_WARM	4
+void under_mapped_pair(const struct transport *t, int fd[2]);
 /* Is this process under the library? */
 bool under_library(void);
 /* Where the library is: what LD_PRELOAD will be. */

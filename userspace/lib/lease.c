@@ -12,7 +12,7 @@
 #include "sys.h"
 
 /* Where the kernel does not say: operations until to ask again. */
-#define LEASE_RETRY_SOON	16	/* not connected yet */
+#define LEASE_RETRY_SOON	16	/* not connected yet, or taken back before it was mapped */
 #define LEASE_RETRY		256	/* another process is at it, no memory */
 #define LEASE_RETRY_NEVER	65536	/* not one of ours; TCP may become so */
 
@@ -22,6 +22,7 @@ static __u32 lease_retry(const struct speed_lease *lease, int err)
 	case EAGAIN:
 		return lease->retry ? lease->retry : LEASE_RETRY;
 	case ENOTCONN:
+	case EPERM:
 		return LEASE_RETRY_SOON;
 	case EBUSY:
 	case ENOBUFS:

@@ -3,13 +3,14 @@
  * Looking at a number that has proved busy: is it a connection that can be mapped?
  */
 #include <netinet/in.h>
+#include <signal.h>
 #include "call.h"
 #include "options.h"
 #include "ports.h"
 #include "stats.h"
 #include "sys.h"
 
-#define LOOK_AGAIN_SOON	16		/* transfers until a connection may be one */
+#define LOOK_AGAIN_SOON	16		/* transfers until there may be one, or no lock */
 #define LOOK_AGAIN	1024		/* a TCP socket may become one: twice as many */
 #define LOOK_DOUBLES	10		/* each time, so often */
 #define LOOK_NEVER	(1 << 30)	/* no such socket */
@@ -61,19 +62,33 @@ static struct slot *look_refused(struct call *c)
 	}
 }
 
-/* The handle that another number of the same socket has, or a new one. Its word. */
-static __u64 look_handle(const struct call *c, const struct speed_info *info, bool inet)
+static void look_signals(int how, const __u64 *set, __u64 *old)
+{
+	raw_call(SYS_rt_sigprocmask, how, (long)set, (long)old, sizeof(*set), 0, 0);
+}
+
+/*
+ * The handle that another number of the same socket has, or a new one. A signal handler
+ * that leaves by siglongjmp() must not leave the pool locked. Return: whether the pool
+ * could be asked; @word is 0 where it has none.
+ */
+static bool look_handle(const struct call *c, const struct speed_info *info, bool inet,
+			__u64 *word)
 {
 	__u64 key = info->pair << 1 | (info->side & 1);
-	__u64 word;
+	__u64 all = ~(__u64)0, old;
+	bool locked;
 
-	if (!pool_trylock())
-		return 0;
-	word = pool_find(key);
-	if (!word)
-		word = pool_make(c->fd, (int)info->type, inet, key);
-	pool_unlock();
-	return word;
+	look_signals(SIG_BLOCK, &all, &old);
+	locked = pool_trylock();
+	if (locked) {
+		*word = pool_find(key);
+		if (!*word)
+			*word = pool_make(c->fd, (int)info->type, inet, key);
+		pool_unlock();
+	}
+	look_signals(SIG_SETMASK, &old, NULL);
+	return locked;
 }
 
 /* Give the number its handle, unless it was closed meanwhile. */
@@ -114,7 +129,8 @@ static struct slot *look(struct call *c)
 		stats_add(STATS_DENIED, 1);
 		return look_later(c, LOOK_DOUBLES, LOOK_NEVER);
 	}
-	word = look_handle(c, &info, inet);
+	if (!look_handle(c, &info, inet, &word))
+		return look_later(c, 0, LOOK_AGAIN_SOON);
 	if (!word)
 		return look_later(c, 0, LOOK_AGAIN);
 	return look_install(c, word);

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Signals under the library: handlers that use the connection which they interrupted,
+ * that leave a transfer by siglongjmp, and threads that are cancelled in one.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "preload/under.h"
+#include "tcp_pair.h"
+
+#define TICK_US		3000
+#define RECORDS		4000
+#define HANDLERS_MIN	10	/* times that a handler must have run in a transfer loop */
+
+struct record {
+	int32_t who;	/* 0: the program, 1: its handler */
+	int32_t number;
+};
+
+static int used_fd;
+static int handled;	/* times, and records that the handler moved */
+static int wrong;
+static int got[2][2];	/* what each of both received last of each sender, and 1 */
+
+static void tick(bool on, void (*handler)(int))
+{
+	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
+	struct itimerval it = { .it_interval.tv_usec = on ? TICK_US : 0,
+				.it_value.tv_usec = on ? TICK_US : 0 };
+
+	MUST(sigaction(SIGALRM, &sa, NULL) == 0);
+	MUST(setitimer(ITIMER_REAL, &it, NULL) == 0);
+}
+
+static void handler_sends(int sig)
+{
+	struct record r = { 1, handled };
+	int saved = errno;
+
+	if (send(used_fd, &r, sizeof(r), MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(r))
+		handled++;
+	errno = saved;
+}
+
+/* Ticks are the main thread's alone. */
+static void start_apart(pthread_t *thread, void *(*fn)(void *), void *arg)
+{
+	sigset_t alarm, old;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarm, &old);
+	MUST(pthread_create(thread, NULL, fn, arg) == 0);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+struct far {
+	int fd;
+	int next[2];
+	int wrong;
+};
+
+static void *far_receives(void *arg)
+{
+	struct far *f = arg;
+	struct record r;
+
+	while (recv(f->fd, &r, sizeof(r), MSG_WAITALL) == sizeof(r))
+		if ((r.who != 0 && r.who != 1) || f->next[r.who]++ != r.number)
+			f->wrong++;
+	return NULL;
+}
+
+static void sending(const struct transport *t, const struct under_case *c)
+{
+	int n = soak_times(RECORDS, 20), failed = 0, fd[2];
+	struct record r = { 0, 0 };
+	struct far f = { 0 };
+	pthread_t far;
+
+	under_mapped_pair(t, fd);
+	used_fd = fd[0];
+	f.fd = fd[1];
+	start_apart(&far, far_receives, &f);
+	tick(true, handler_sends);
+	for (; r.number < n || handled < HANDLERS_MIN; r.number++)
+		failed += send(fd[0], &r, sizeof(r), 0) != sizeof(r);
+	tick(false, SIG_IGN);
+	shutdown(fd[0], SHUT_WR);
+	pthread_join(far, NULL);
+	WANT(failed, 0, 0, "sends that failed");
+	WANT(f.wrong, 0, 0, "lost, doubled or out of order");
+	WANT(f.next[0] - r.number, 0, 0, "missing");
+	WANT(f.next[1] - handled, 0, 0, "of the handler's missing");
+	tcp_close(fd);
+}
+
+/* Whoever receives: its own come in order. */
+static void take(int by, const struct record *r)
+{
+	if (r->number < got[by][0])
+		wrong++;
+	got[by][0] = r->number + 1;
+	got[by][1]++;
+}
+
+static void handler_receives(int sig)
+{
+	int saved = errno;
+	struct record r;
+
+	if (recv(used_fd, &r, sizeof(r), MSG_DONTWAIT) == sizeof(r))
+		take(1, &r);
+	errno = saved;
+}
+
+static void *far_sends(void *arg)
+{
+	int *fd = arg;
+	struct record r = { 0, 0 };
+
+	for (; r.number < soak_times(RECORDS, 20); r.number++)
+		if (send(*fd, &r, sizeof(r), MSG_NOSIGNAL) != sizeof(r))
+			break;
+	shutdown(*fd, SHUT_WR);
+	return NULL;
+}
+
+static void receiving(const struct transport *t, const struct under_case *c)
+{
+	struct record r;
+	pthread_t far;
+	int fd[2];
+	ssize_t n;
+
+	under_mapped_pair(t, fd);
+	used_fd = fd[0];
+	tick(true, handler_receives);
+	start_apart(&far, far_sends, &fd[1]);
+	while ((n = recv(fd[0], &r, sizeof(r), 0)) == sizeof(r))
+		take(0, &r);
+	tick(false, SIG_IGN);
+	WANT(n, 0, 0, "the end");
+	pthread_join(far, NULL);
+	WANT(wrong, 0, 0, "out of order");
+	WANT(got[0][1] + got[1][1] - soak_times(RECORDS, 20), 0, 0, "missing or twice");
+	tcp_close(fd);
+}
+
+static sigjmp_buf back;
+
+static void handler_leaves(int sig)
+{
+	handled++;
+	siglongjmp(back, 1);
+}
+
+/* Out of a receive that sleeps, again and again; the connection goes on. */
+static void leaving(const struct transport *t, const struct under_case *c)
+{
+	volatile int i, n = soak_times(8, 20);
+	int fd[2];
+	char buf[8];
+
+	signal(SIGALRM, handler_leaves);
+	for (i = 0; i < n; i++) {
+		under_mapped_pair(t, fd);
+		MUST(send(fd[1], "one", 3, 0) == 3 && recv(fd[0], buf, 8, 0) == 3);
+		if (!sigsetjmp(back, 1)) {
+			ualarm(30000, 0);
+			NOTE(recv(fd[0], buf, 8, 0), "not to be");
+		}
+		WANT(handled, i + 1, 0, "left");
+		NOTE(send(fd[1], "two", 3, 0), "after it");
+		NOTE(recv(fd[0], buf, 8, 0), "and received");
+		trace_bytes(buf, 3, "bytes");
+		NOTE(send(fd[0], "back", 4, 0), "the other way");
+		NOTE(recv(fd[1], buf, 8, 0), "and received");
+		NOTE(recv(fd[0], buf, 8, MSG_DONTWAIT), "nothing more");
+		tcp_close(fd);
+	}
+}
+
+/*
+ * Out of transfers anywhere. What recv() would have returned is lost then, as it is
+ * without the library; nothing comes twice or out of order, and there is an end.
+ */
+static void leaving_anywhere(const struct transport *t, const struct under_case *c)
+{
+	volatile int last = -1, bad = 0;
+	struct sigaction sa = { .sa_handler = handler_leaves };
+	struct record r;
+	pthread_t far;
+	int fd[2];
+
+	under_mapped_pair(t, fd);
+	start_apart(&far, far_sends, &fd[1]);
+	sigsetjmp(back, 1);
+	if (handled < 30) {
+		tick(true, handler_leaves);
+		sigaction(SIGALRM, &sa, NULL);
+	} else {
+		tick(false, SIG_IGN);
+	}
+	while (recv(fd[0], &r, sizeof(r), 0) == sizeof(r)) {
+		bad += r.number <= last;
+		last = r.number;
+	}
+	tick(false, SIG_IGN);
+	pthread_join(far, NULL);
+	WANT(bad, 0, 0, "twice or out of order");
+	WANT_TRUE(handled, "it was left");
+	WANT(recv(fd[0], &r, sizeof(r), 0), 0, 0, "the end");
+	tcp_close(fd);
+}
+
+static void *blocked(void *arg)
+{
+	const int *fd = arg;
+	char buf[8];
+	int type;
+
+	pthread_setcanceltype(fd[1] ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED,
+			      &type);
+	recv(fd[0], buf, 8, 0);
+	return NULL;
+}
+
+struct cancelled {
+	int arg[2];
+	void *ret;
+};
+
+/* A task is what can be seen asleep: it waits for its own thread. */
+static long be_cancelled(void *arg)
+{
+	struct cancelled *k = arg;
+
+	blocked(k->arg);
+	return 0;
+}
+
+static void cancelling(const struct transport *t, const struct under_case *c)
+{
+	int fd[2], i, n = soak_times(8, 20);
+	char buf[8];
+	struct task k;
+	void *ret;
+
+	for (i = 0; i < n; i++) {
+		struct cancelled x = { { 0, !strcmp(c->name, "cancel_async") } };
+
+		under_mapped_pair(t, fd);
+		x.arg[0] = fd[0];
+		MUST(send(fd[1], "one", 3, 0) == 3 && recv(fd[0], buf, 8, 0) == 3);
+		task_start(&k, be_cancelled, &x);
+		MUST(task_sleeps(&k));
+		NOTE(pthread_cancel(k.thread), "cancelled");
+		MUST(pthread_join(k.thread, &ret) == 0);
+		WANT_TRUE(ret == PTHREAD_CANCELED, "it was");
+		NOTE(send(fd[1], "two", 3, 0), "after it");
+		NOTE(recv(fd[0], buf, 8, 0), "and received");
+		trace_bytes(buf, 3, "bytes");
+		NOTE(recv(fd[0], buf, 8, MSG_DONTWAIT), "nothing more");
+		NOTE(send(fd[0], "back", 4, 0), "the other way");
+		NOTE(recv(fd[1], buf, 8, 0), "and received");
+		tcp_close(fd);
+	}
+}
+
+static const struct under_case cases[] = {
+	{ "send", sending, UNDER_BOTH, 6, 6 },
+	{ "receive", receiving, UNDER_BOTH, 6, 6 },
+	{ "leave", leaving, UNDER_BOTH, 8, 8 },
+	{ "leave_anywhere", leaving_anywhere, UNDER_BOTH, 6, 6 },
+	{ "cancel_deferred", cancelling, UNDER_BOTH, 8, 8 },
+	{ "cancel_async", cancelling, UNDER_BOTH, 8, 8 },
+};
+
+UNDER_CASES(cases)
