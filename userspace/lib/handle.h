@@ -87,6 +87,8 @@ struct spd_map {
  * @now_ns: the estimate, from 0 up
  * @slept: waits since looking was last tried, while it is not worth it
  * @again: waits until the next try
+ * @whole: the look that just failed was as long as any
+ * @alone: the peer seems to run only when this side sleeps
  */
 struct spd_spin {
 	__u32	lease_us;
@@ -94,6 +96,8 @@ struct spd_spin {
 	__u32	now_ns;
 	__u32	slept;
 	__u32	again;
+	bool	whole;
+	bool	alone;
 };
 
 /* role.resv: between reserve and commit, peek and release */

@@ -9,7 +9,8 @@
  * paid doubles it, up to the limit of net.speed.spin_us or speed_set_spin(), one
  * that did not halves it, down to none; a sleep that turns out to have been shorter
  * than the limit raises it again. A slow wake-up can hide a fast peer, so that one
- * wait in SPIN_AGAIN or more tries.
+ * wait in SPIN_AGAIN or more tries. Where the two share a processor, though there are
+ * more, looking keeps the peer from answering; that shows, and ends it, too.
  *
  * On a machine with one processor, looking is to leave it to the peer, once: where two
  * take turns neither sleeps, and neither has to be woken. If nothing has come then, or
@@ -159,20 +160,36 @@ bool spd_spin(struct speed *s, int role, __u64 want, __u32 limit)
 	if (!budget)
 		return false;
 	spd_pay(s, r);
+	r->spin.whole = false;
 	if (!spin_look(r, role, want, budget)) {
 		if (r->spin.now_ns)
 			r->spin.now_ns = budget / 2 < limit / SPIN_FLOOR ? 0 : budget / 2;
+		r->spin.whole = budget == limit;
 		return false;
 	}
 	r->spins++;
+	r->spin.alone = false;
 	r->spin.again = SPIN_AGAIN;
 	r->spin.now_ns = budget < limit / 2 ? 2 * budget : limit;
 	return true;
 }
 
-/* After a sleep: would looking have paid? @since: spd_spin_now() before it. */
+/*
+ * After a sleep: would looking have paid? @since: spd_spin_now() before it. A short
+ * sleep after a long look in vain says that the peer was kept from running by the look:
+ * it shares the processor. Then only a try that pays says otherwise.
+ */
 void spd_spin_slept(struct spd_role *r, __u64 since, __u32 limit)
 {
-	if (spd_spin_now() - since < limit)
-		r->spin.now_ns = limit;
+	struct spd_spin *spin = &r->spin;
+
+	if (spd_spin_now() - since >= limit)
+		return;
+	if (spin->whole) {
+		spin->alone = true;
+		spin->now_ns = 0;
+	}
+	spin->whole = false;
+	if (!spin->alone)
+		spin->now_ns = limit;
 }

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A socket leaves the shim (connect(AF_UNSPEC), TCP_ULP "tls") while another thread
+ * is in a call of it, held up by a page that userfaultfd does not give. What the call
+ * works on is kept until it is out, and goes then: each socket that takes part has a
+ * reference to the module until its memory is freed.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/tcp.h>
+#include <linux/userfaultfd.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "shim_held.h"
+#include "stress.h"
+#include "tcp_pair.h"
+
+#define BYTES	64	/* of what is sent and received there */
+#define HOLD_MS	4000	/* what is freed too early is freed by then */
+
+/**
+ * struct slow - a page that comes late
+ * @uffd: who asks for it is held up here
+ * @page: its place
+ * @fd: the socket of the call
+ */
+struct slow {
+	int uffd;
+	char *page;
+	int fd;
+};
+
+static void slow_open(struct slow *s)
+{
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	struct uffdio_api api = { .api = UFFD_API };
+
+	s->uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (s->uffd < 0)
+		trace_skip("needs userfaultfd (CONFIG_USERFAULTFD, root)");
+	MUST(!ioctl(s->uffd, UFFDIO_API, &api));
+	s->page = mmap(NULL, PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST(s->page != MAP_FAILED);
+	reg.range.start = (unsigned long)s->page;
+	reg.range.len = PAGE;
+	MUST(!ioctl(s->uffd, UFFDIO_REGISTER, &reg));
+}
+
+static void slow_give(struct slow *s, const char *text)
+{
+	char *full = aligned_alloc(PAGE, PAGE);
+	struct uffdio_copy c = { .dst = (unsigned long)s->page, .src = (unsigned long)full,
+				 .len = PAGE };
+
+	MUST(full);
+	memset(full, 0, PAGE);
+	memcpy(full, text, strlen(text));
+	MUST(!ioctl(s->uffd, UFFDIO_COPY, &c));
+	free(full);
+}
+
+static void slow_close(struct slow *s)
+{
+	close(s->uffd);
+	munmap(s->page, PAGE);
+}
+
+static long set_fuse(void *arg)
+{
+	struct slow *s = arg;
+
+	return setsockopt(s->fd, SOL_SPEED, SPEED_FUSE, s->page, 4);
+}
+
+static long set_repair(void *arg)
+{
+	struct slow *s = arg;
+
+	return setsockopt(s->fd, IPPROTO_TCP, TCP_REPAIR, s->page, 4);
+}
+
+static long set_ulp(void *arg)
+{
+	struct slow *s = arg;
+
+	return setsockopt(s->fd, IPPROTO_TCP, TCP_ULP, s->page, 4);
+}
+
+static long get_fusion(void *arg)
+{
+	socklen_t len = sizeof(struct speed_fusion);
+	struct slow *s = arg;
+
+	return getsockopt(s->fd, SOL_SPEED, SPEED_FUSION, s->page, &len);
+}
+
+static long get_info(void *arg)
+{
+	socklen_t len = sizeof(struct tcp_info);
+	struct slow *s = arg;
+
+	return getsockopt(s->fd, IPPROTO_TCP, TCP_INFO, s->page, &len);
+}
+
+static long sends(void *arg)
+{
+	struct slow *s = arg;
+
+	return send(s->fd, s->page, BYTES, MSG_NOSIGNAL);
+}
+
+static long receives(void *arg)
+{
+	struct slow *s = arg;
+
+	return recv(s->fd, s->page, BYTES, 0);
+}
+
+/**
+ * struct slow_call - a call, and what it may return
+ * @fn: the call
+ * @text: what the page has, once it comes
+ * @most: the largest result
+ * @err: errno of a failure, beside those of a connection that is no more
+ */
+struct slow_call {
+	long (*fn)(void *arg);
+	const char *text;
+	long most;
+	int err;
+};
+
+static long gives_up(void *fd)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	return connect(*(int *)fd, &none, sizeof(none));
+}
+
+static long takes_tls(void *fd)
+{
+	return tcp_set_ulp(*(int *)fd, "tls");
+}
+
+static void need_tls(void)
+{
+	int fd[2];
+
+	tcp_pair(fd);
+	if (tcp_set_ulp(fd[0], "tls") && errno == ENOENT)
+		trace_skip("needs CONFIG_TLS (modprobe tls)");
+	tcp_close(fd);
+}
+
+static void ends_within(const struct task *k, int ms)
+{
+	long until = now_ms() + ms;
+
+	while (!__atomic_load_n(&k->done, __ATOMIC_ACQUIRE) && now_ms() < until)
+		sleep_ms(10);
+}
+
+/* The call is under way: its socket's reference stays. */
+static bool kept(long without)
+{
+	long until = now_ms() + HOLD_MS;
+
+	while (shim_references() > without) {
+		if (now_ms() > until)
+			return true;
+		sleep_ms(50);
+	}
+	return false;
+}
+
+static bool may_return(const struct slow_call *c, const struct task *k)
+{
+	if (k->ret >= 0)
+		return k->ret <= c->most;
+	return k->err == c->err || k->err == ECONNRESET || k->err == EPIPE ||
+	       k->err == ENOTCONN || k->err == ENOPROTOOPT;
+}
+
+static void leaves(const struct slow_call *c, long (*how)(void *fd), const char *name)
+{
+	struct shim_held before;
+	struct task call, leave;
+	struct slow s;
+	int fd[2];
+
+	shim_held_begin(&before);
+	slow_open(&s);
+	tcp_fused_pair(fd);
+	s.fd = fd[0];
+	MUST(tcp_put(fd[1], BYTES, 0));
+	task_start(&call, c->fn, &s);
+	WANT_TRUE(task_sleeps(&call), "%s: the call is held up", name);
+	task_start(&leave, how, &fd[0]);
+	/* Either it is done, or it waits for the call. */
+	ends_within(&leave, 1000);
+	/* TLS may wait for the lock that a close would want. */
+	if (how == gives_up)
+		close(fd[1]);
+	sleep_ms(200);
+	WANT_TRUE(kept(before.references + (how != gives_up)), "%s: kept meanwhile", name);
+	slow_give(&s, c->text);
+	task_join(&call);
+	WANT_TRUE(may_return(c, &call), "%s: the call: %ld, errno %d", name, call.ret, call.err);
+	WANT(task_join(&leave) && errno != ENOTCONN && errno != ENOENT, 0, 0, "%s", name);
+	if (how != gives_up)
+		close(fd[1]);
+	/* The descriptor is there yet: it has left. */
+	shim_held_end(&before);
+	close(fd[0]);
+	slow_close(&s);
+}
+
+static void both(const struct slow_call *c)
+{
+	leaves(c, gives_up, "connect(AF_UNSPEC)");
+	need_tls();
+	leaves(c, takes_tls, "TCP_ULP tls");
+}
+
+static void in_set_fuse(const struct transport *t)
+{
+	both(&(struct slow_call){ set_fuse, "", 0 });
+}
+
+static void in_set_repair(const struct transport *t)
+{
+	both(&(struct slow_call){ set_repair, "", 0 });
+}
+
+static void in_set_ulp(const struct transport *t)
+{
+	both(&(struct slow_call){ set_ulp, "none", 0, ENOENT });
+}
+
+static void in_get_fusion(const struct transport *t)
+{
+	both(&(struct slow_call){ get_fusion, "", 0 });
+}
+
+static void in_get_info(const struct transport *t)
+{
+	both(&(struct slow_call){ get_info, "", 0 });
+}
+
+static void in_send(const struct transport *t)
+{
+	both(&(struct slow_call){ sends, "", BYTES });
+}
+
+static void in_recv(const struct transport *t)
+{
+	both(&(struct slow_call){ receives, "", BYTES });
+}
+
+#define FUSED	(CASE_STREAM | CASE_FUSED_ONLY)
+
+static const struct test_case cases[] = {
+	{ "set_fuse", in_set_fuse, FUSED },
+	{ "set_repair", in_set_repair, FUSED },
+	{ "set_ulp", in_set_ulp, FUSED },
+	{ "get_fusion", in_get_fusion, FUSED },
+	{ "get_info", in_get_info, FUSED },
+	{ "send", in_send, FUSED },
+	{ "recv", in_recv, FUSED },
+};
+
+RUN_CASES(cases)
