@@ -87,9 +87,21 @@ static void moves(const struct transport *t)
 	size_t i;
 
 	mapped_ends(t, e);
-	for (i = 0; i < movers_n; i++)
+	for (i = 0; i < movers_here(); i++)
 		move(&movers[i], e);
 	WANT_TRUE(mapped_again(e), "mapped again, by and by");
+	pair_close(e);
+}
+
+/* The one that a kernel may lack, alone. */
+static void queueing(const struct transport *t)
+{
+	struct end e[2];
+
+	if (!movers_all())
+		trace_skip("needs CONFIG_NET_SCHED: %s is left out", mover_queueing->name);
+	mapped_ends(t, e);
+	move(mover_queueing, e);
 	pair_close(e);
 }
 
@@ -167,6 +179,7 @@ static void edge(const struct transport *t)
 static const struct test_case cases[] = {
 	{ "no_calls", no_calls, PATHS },
 	{ "moves", moves, PATHS },
+	{ "queueing", queueing, PATHS },
 	{ "full", full, PATHS },
 	{ "ends", ends, PATHS },
 	{ "edge", edge, PATHS },

@@ -95,7 +95,7 @@ static void reasons(const struct transport *t)
 	size_t i;
 
 	flows_begin(t, e, f);
-	for (i = 0; i < movers_n; i++) {
+	for (i = 0; i < movers_here(); i++) {
 		const struct mover *m = &movers[i];
 		unsigned long before = tcp_fusion(e[0].fd).unfused;
 

@@ -98,7 +98,7 @@ static void ends_soon(const struct transport *t)
 	size_t i;
 	int n;
 
-	for (i = 0; i < movers_n; i++) {
+	for (i = 0; i < movers_here(); i++) {
 		best = LONG_MS;
 		for (n = 0; n < TRIES && best > SOON_MS; n++) {
 			ms = ends_once(&movers[i]);

@@ -140,11 +140,23 @@ const struct mover movers[] = {
 	{ "the sysctl", sysctl_0, sysctl_1, SPEED_TCP_OFF },
 	{ "a tap", tap_all, tap_off, SPEED_TCP_TAP },
 	{ "a tap of lo", tap_lo, tap_off, SPEED_TCP_TAP },
-	{ "a queueing discipline", qdisc_on, qdisc_off, SPEED_TCP_FILTER },
 	{ "SO_ATTACH_FILTER", filter_on, filter_off, SPEED_TCP_FILTER },
 	{ "SO_TIMESTAMP", stamps_on, stamps_off, SPEED_TCP_STAMP },
 	{ "SO_TIMESTAMPING", tx_stamps_on, tx_stamps_off, SPEED_TCP_STAMP },
 	{ "TCP_REPAIR", repair_on, repair_off, SPEED_TCP_REPAIR, EPERM },
+	{ "a queueing discipline", qdisc_on, qdisc_off, SPEED_TCP_FILTER },
 };
 
-const size_t movers_n = sizeof(movers) / sizeof(movers[0]);
+#define MOVERS	(sizeof(movers) / sizeof(movers[0]))
+
+const struct mover *const mover_queueing = &movers[MOVERS - 1];
+
+bool movers_all(void)
+{
+	return !access("/proc/net/psched", F_OK);
+}
+
+size_t movers_here(void)
+{
+	return MOVERS - !movers_all();
+}

@@ -23,6 +23,9 @@ struct mover {
 };
 
 extern const struct mover movers[];
-extern const size_t movers_n;
+/* Those that this kernel has: all, or all but the last, which needs CONFIG_NET_SCHED. */
+size_t movers_here(void);
+bool movers_all(void);
+extern const struct mover *const mover_queueing;
 
 #endif
