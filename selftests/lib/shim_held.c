@@ -12,7 +12,7 @@
 #include "trace.h"
 
 #define SLAB		"/sys/kernel/slab/shim_conn"
-#define SETTLE_MS	30000
+#define SETTLE_MS	75000	/* an orphan in FIN_WAIT2 lasts a minute */
 #define SLACK_PAGES	272	/* that each processor may keep at hand, and a few */
 
 long shim_references(void)
