@@ -159,7 +159,8 @@ struct speed_info {
  * Errors: ENOTCONN (no pair), EAGAIN (the role was taken back lately, its
  * ring has overflowed, another operation is under way, or SO_RCVLOWAT or
  * SO_PEEK_OFF ask for what a mapping cannot do), EPIPE (closed or shut down),
- * EBUSY (another user holds it), ENOBUFS (memory), EINVAL.
+ * EBUSY (another user holds it), ENOBUFS (memory, or more than 64 users of the
+ * endpoint), EINVAL. A region is unmapped whole, and mapped at most 16 times.
  */
 struct speed_lease {
 	__u32	role;
@@ -206,7 +207,12 @@ struct speed_settle {
  * go over a pair. Each direction moves between TCP and its ring by itself, in
  * the middle of the stream. A socket takes part once it has the ULP "speed",
  * which net.speed.loopback gives to new sockets and setsockopt(TCP_ULP) to any;
- * from then on it has the options SPEED_MAGIC, SPEED_FUSE and SPEED_FUSION.
+ * from then on it has all options but SPEED_MODE, and the ioctls.
+ *
+ * It is mapped as a connection of AF_SPEED is. A role is leased while its
+ * direction is fused and, to a consumer, nothing of TCP's comes first; else
+ * SPEED_LEASE is EAGAIN. SPEED_OVERFLOW says that bytes go by TCP, or shall. Who
+ * does not mind it loses the lease within 100 ms.
  */
 
 /* Why bytes go by TCP. */
