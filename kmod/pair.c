@@ -8,6 +8,7 @@
 #include <net/sock.h>
 
 #include "charge.h"
+#include "compat/compat.h"
 #include "ctl.h"
 #include "family.h"
 #include "net.h"
@@ -222,7 +223,7 @@ int speed_pair_lie(struct speed_ring *ring, struct sock *sk)
 int speed_pair_init(void)
 {
 	pair_cache = kmem_cache_create("speed_pair", sizeof(struct speed_pair), 0,
-				       SLAB_HWCACHE_ALIGN, NULL);
+				       SLAB_HWCACHE_ALIGN | SPEED_SLAB_ALONE, NULL);
 	return pair_cache ? 0 : -ENOMEM;
 }
 

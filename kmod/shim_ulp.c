@@ -265,7 +265,7 @@ struct tcp_ulp_ops shim_ulp_ops __read_mostly = {
 
 int shim_ulp_init(void)
 {
-	conn_cache = KMEM_CACHE(shim_conn, SLAB_ACCOUNT);
+	conn_cache = KMEM_CACHE(shim_conn, SLAB_ACCOUNT | SPEED_SLAB_ALONE);
 	if (!conn_cache)
 		return -ENOMEM;
 	shim_learn_bases();

@@ -147,6 +147,16 @@ static inline bool speed_compat_tapped(struct net_device *dev)
 #define speed_sockaddr_t		struct sockaddr_unsized
 #endif
 
+/*
+ * A slab cache that is nobody else's as well: one that is shared leaves its name
+ * behind in sysfs. Before 6.5 a flag that says more says this, too.
+ */
+#ifdef SLAB_NO_MERGE
+#define SPEED_SLAB_ALONE	SLAB_NO_MERGE
+#else
+#define SPEED_SLAB_ALONE	SLAB_TYPESAFE_BY_RCU
+#endif
+
 /* set_peek_off() of sockets that need no lock of their own. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
 static inline int speed_compat_set_peek_off(struct sock *sk, int val)
