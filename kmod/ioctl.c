@@ -49,10 +49,12 @@ static int wait_data(struct speed_ring *ring, u64 want, long timeo)
 /* What the ring cannot take in a while goes beyond it, by the plain call. */
 static int wait_patiently(struct speed_ring *ring, u64 want, long timeo)
 {
-	int err;
+	long patience = min_t(long, timeo, SPEED_PATIENCE);
+	int err = speed_wait_space(ring, want, &patience);
 
-	timeo = min_t(long, timeo, SPEED_PATIENCE);
-	err = speed_wait_space(ring, want, &timeo);
+	/* A signal means what it means to the call as a whole. */
+	if (err == -EINTR)
+		err = sock_intr_errno(timeo);
 	return err == -EAGAIN ? -ENOBUFS : err;
 }
 

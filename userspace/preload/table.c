@@ -19,7 +19,11 @@ static void *table_pages(size_t bytes)
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return p == MAP_FAILED ? NULL : p;
+	if (p == MAP_FAILED)
+		return NULL;
+	/* Few numbers are used: a huge page would be memory for nothing. */
+	madvise(p, bytes, MADV_NOHUGEPAGE);
+	return p;
 }
 
 /* 0, or -1 where there is no memory. */
