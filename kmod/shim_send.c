@@ -180,7 +180,8 @@ static ssize_t send_ring(struct shim *shim, struct speed_ring *ring, struct msgh
 			shim_nobody_reads(shim, ring, n);
 		if (why && !(patient && why == SPEED_TCP_FULL)) {
 			n = send_tcp(shim, msg, sent);
-			wake_for_sum(ring);
+			if (n > 0)
+				wake_for_sum(ring);
 			return n;
 		}
 		if (why)
@@ -229,7 +230,8 @@ static ssize_t send_odd(struct shim *shim, struct speed_ring *ring, struct msghd
 	n = send_tcp(shim, msg, 0);
 	if (oob)
 		note_urgent(shim);
-	wake_for_sum(ring);
+	if (n > 0)
+		wake_for_sum(ring);
 	return n;
 }
 
