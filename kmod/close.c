@@ -38,23 +38,12 @@ static void tell_peer(struct sock *peer, int how)
 		sk_wake_async(peer, SOCK_WAKE_WAITD, POLL_IN);
 }
 
-static void end_lease(struct speed_pair *pair, int end, int role)
-{
-	struct speed_ring *ring = speed_pair_ring(pair, end, role);
-
-	/* Whoever shares the socket may hold it for long, in a page fault. */
-	if (mutex_lock_killable(&ring->role[role].lock))
-		return;
-	speed_lease_end(ring, role);
-	mutex_unlock(&ring->role[role].lock);
-}
-
 static void shut_pair(struct speed_pair *pair, int end, int how)
 {
 	if (how & SEND_SHUTDOWN)
-		end_lease(pair, end, SPEED_ROLE_TX);
+		speed_lease_drop_killable(&pair->ring[end], SPEED_ROLE_TX);
 	if (how & RCV_SHUTDOWN)
-		end_lease(pair, end, SPEED_ROLE_RX);
+		speed_lease_drop_killable(&pair->ring[!end], SPEED_ROLE_RX);
 	shut(pair->sk[!end], mirror(how));
 	/* A mapped peer that has seen the end of what we sent cannot send. */
 	if (how & RCV_SHUTDOWN)

@@ -87,7 +87,7 @@ static int ioc_wait(struct socket *sock, struct speed_pair *pair, int end,
 {
 	bool nowait = sock->file->f_flags & O_NONBLOCK;
 	struct sock *sk = sock->sk;
-	const struct speed_ring *ring;
+	struct speed_ring *ring;
 	struct speed_wait w;
 
 	if (copy_from_user(&w, arg, sizeof(w)))
@@ -97,9 +97,9 @@ static int ioc_wait(struct socket *sock, struct speed_pair *pair, int end,
 		return -EINVAL;
 	wake(pair, end, w.flags);
 	if (w.flags & SPEED_WAIT_DATA)
-		return wait_data(&pair->ring[!end], w.want, sock_rcvtimeo(sk, nowait));
+		return wait_data(ring, w.want, sock_rcvtimeo(sk, nowait));
 	if (w.flags & SPEED_WAIT_SPACE)
-		return wait_space(&pair->ring[end], w.want, sock_sndtimeo(sk, nowait));
+		return wait_space(ring, w.want, sock_sndtimeo(sk, nowait));
 	return 0;
 }
 

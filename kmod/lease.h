@@ -15,6 +15,7 @@ struct speed_settle;
 
 void speed_lease_end(struct speed_ring *ring, int role);
 void speed_lease_drop(struct speed_ring *ring, int role);
+int speed_lease_drop_killable(struct speed_ring *ring, int role);
 void speed_lease_try_drop(struct speed_ring *ring, int role);
 void speed_lease_leave(struct speed_pair *pair, int end);
 void speed_lease_unmap(struct speed_pair *pair, int end);

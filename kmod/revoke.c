@@ -122,6 +122,25 @@ void speed_lease_drop(struct speed_ring *ring, int role)
 }
 
 /**
+ * speed_lease_drop_killable() - the same where a user may hold the lock for long
+ * @ring: the ring
+ * @role: SPEED_ROLE_*
+ *
+ * Whoever shares the socket may be in a page fault.
+ *
+ * Context: process.
+ * Return: 0 or -EINTR.
+ */
+int speed_lease_drop_killable(struct speed_ring *ring, int role)
+{
+	if (mutex_lock_killable(&ring->role[role].lock))
+		return -EINTR;
+	speed_lease_end(ring, role);
+	mutex_unlock(&ring->role[role].lock);
+	return 0;
+}
+
+/**
  * speed_lease_try_drop() - the same for who must not wait
  * @ring: the ring
  * @role: SPEED_ROLE_*

@@ -244,18 +244,10 @@ int speed_getsockopt(struct socket *sock, int level, int name, char __user *val,
 static int end_rx_lease(struct sock *sk)
 {
 	struct speed_pair *pair = speed_sk_pair(sk);
-	struct speed_ring *ring;
-	struct mutex *lock;	/* the consumer's */
 
 	if (!pair)
 		return 0;
-	ring = &pair->ring[!speed_sk(sk)->end];
-	lock = &ring->role[SPEED_ROLE_RX].lock;
-	if (mutex_lock_killable(lock))
-		return -EINTR;
-	speed_lease_end(ring, SPEED_ROLE_RX);
-	mutex_unlock(lock);
-	return 0;
+	return speed_lease_drop_killable(&pair->ring[!speed_sk(sk)->end], SPEED_ROLE_RX);
 }
 
 /**

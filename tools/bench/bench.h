@@ -61,6 +61,8 @@ void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- cpu.c: clock and processors ---- */
 uint64_t now_ns(void);
+/* What n readings of the clock before and after something add to it. */
+uint64_t clock_cost(uint64_t n);
 int cpus_online(void);
 /* Pins the caller: side 0 to the first processor, side 1 to the second if two are asked for. */
 void cpu_pin(int side);

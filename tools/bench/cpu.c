@@ -16,6 +16,18 @@ uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+uint64_t clock_cost(uint64_t n)
+{
+	uint64_t total = 0, i;
+
+	for (i = 0; i < n; i++) {
+		uint64_t start = now_ns();
+
+		total += now_ns() - start;
+	}
+	return total;
+}
+
 int cpus_online(void)
 {
 	static cpu_set_t first;

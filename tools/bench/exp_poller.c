@@ -22,18 +22,6 @@ struct field {
 	void *state;
 };
 
-static uint64_t clock_cost(uint64_t n)
-{
-	uint64_t total = 0, i;
-
-	for (i = 0; i < n; i++) {
-		uint64_t start = now_ns();
-
-		total += now_ns() - start;
-	}
-	return total;
-}
-
 static uint64_t trial(struct series *s, uint64_t n)
 {
 	struct field *f = s->private;

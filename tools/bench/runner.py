@@ -18,15 +18,6 @@ APPS = os.path.join(HERE, "apps")
 VM = os.path.join(TREE, "tools", "vm")
 FULL = os.path.join(OUT, "full")
 LIBRARY = os.path.join(FULL, "userspace", "libspeed-preload.so")
-# Turning the shim on and off patches a tracepoint, which an emulated processor may run
-# half changed (int3). Two other users of the tracepoint keep its code as it is.
-KEEP_PROBE = """
-grep -q 'QEMU TCG' /proc/cpuinfo && t=/sys/kernel/tracing && mkdir -p $t/instances/keep &&
-echo 0 >$t/options/record-cmd && for i in $t $t/instances/keep; do
-	echo 0 >$i/tracing_on
-	echo 1 >$i/events/sock/inet_sock_set_state/enable
-done
-""".strip()
 
 
 class Failed(Exception):
@@ -131,6 +122,4 @@ def in_guest(experiments, kernel="6.12", icount=False, module=True, programs=Fal
     line = script(experiments, full)
     if icount:
         line = "export SPEED_ACCEL=icount; " + line
-    elif module:
-        line = KEEP_PROBE + "\n" + line
     return run(command + ["--", line])

@@ -32,8 +32,9 @@ def boot(kernel_dir, initrd, cpus, mem, accel, append=""):
     if "icount" in accel:
         # One instruction is a nanosecond, which the guest need not measure.
         words.append("tsc_early_khz=1000000")
-    elif accel != "kvm" and tsc.khz():
-        words.append("tsc_early_khz=%d" % tsc.khz())
+    elif accel != "kvm":
+        khz = tsc.khz()
+        words += ["speed.keep"] + (["tsc_early_khz=%d" % khz] if khz else [])
     return args + ["-append", " ".join(words + [append])]
 
 

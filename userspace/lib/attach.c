@@ -30,6 +30,22 @@ void spd_role_forget(struct spd_role *r)
 	r->countdown = ATTACH_PATIENCE;
 }
 
+/* What a handle counts begins anew. */
+void spd_handle_uncount(struct speed *s)
+{
+	s->calls = 0;
+	for (int i = 0; i < SPEED_ROLES; i++) {
+		struct spd_role *r = &s->role[i];
+
+		r->done = 0;
+		r->wakes = 0;
+		r->waits = 0;
+		r->spins = 0;
+		r->revocations = 0;
+		r->leases = 0;
+	}
+}
+
 /* Zeros but for what is said here; the roles' owners are left alone. */
 void spd_handle_init(struct speed *s, int fd, int type, unsigned int flags,
 		     const struct spd_ops *ops)

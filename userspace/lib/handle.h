@@ -179,6 +179,7 @@ struct speed {
 };
 
 /* attach.c */
+void spd_handle_uncount(struct speed *s);
 void spd_handle_init(struct speed *s, int fd, int type, unsigned int flags,
 		     const struct spd_ops *ops);
 struct speed *spd_handle_new(int fd, int type, unsigned int flags, const struct spd_ops *ops);

@@ -217,20 +217,14 @@ static bool pool_fill(struct slot *h, int fd, int type)
 		return false;
 	if (!s->alive && spd_fork_watch(s))
 		return false;
-	s->calls = 0;
 	h->seen = 0;
+	spd_handle_uncount(s);
 	spd_handle_init(s, fd, type, 0, &ops_preload);
 	s->spin_us = options.spin_us;
 	for (int i = 0; i < SPEED_ROLES; i++) {
 		struct spd_role *r = &s->role[i];
 
 		r->countdown = 0;
-		r->done = 0;
-		r->wakes = 0;
-		r->waits = 0;
-		r->spins = 0;
-		r->revocations = 0;
-		r->leases = 0;
 		r->spin.slept = 0;
 		r->spin.again = 0;
 		r->nonblock = ops_nonblock(fd);

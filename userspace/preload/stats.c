@@ -47,21 +47,8 @@ static void stats_child(void)
 {
 	memset(stats, 0, sizeof(stats));
 	memset(&stats_taken, 0, sizeof(stats_taken));
-	for (unsigned int i = 0; i < pool.used; i++) {
-		struct speed *s = &pool.at[i].s;
-
-		s->calls = 0;
-		for (int role = 0; role < SPEED_ROLES; role++) {
-			struct spd_role *r = &s->role[role];
-
-			r->done = 0;
-			r->wakes = 0;
-			r->waits = 0;
-			r->spins = 0;
-			r->revocations = 0;
-			r->leases = 0;
-		}
-	}
+	for (unsigned int i = 0; i < pool.used; i++)
+		spd_handle_uncount(&pool.at[i].s);
 }
 
 /*
