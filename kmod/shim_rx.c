@@ -143,8 +143,11 @@ static ssize_t receive_counted(struct shim *shim, struct msghdr *msg, size_t len
 	ssize_t n;
 
 	/* Not of the stream; or nothing to wait for but what TCP says. */
-	if ((flags & (MSG_OOB | MSG_ERRQUEUE)) || t.sk->sk_state == TCP_LISTEN || tp->repair)
+	if ((flags & (MSG_OOB | MSG_ERRQUEUE)) || t.sk->sk_state == TCP_LISTEN)
 		return speed_compat_recvmsg(shim->base->prot, t.sk, msg, len, flags);
+	/* As TCP; which is not asked, since it might be over before it looks. */
+	if (unlikely(tp->repair) && !(flags & MSG_PEEK))
+		return -EPERM;
 	t.stamps = wants_stamps(t.sk);
 	if (unlikely(t.stamps)) {
 		t.control = msg->msg_control;

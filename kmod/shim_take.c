@@ -147,10 +147,12 @@ static ssize_t take_next(struct take *t, struct speed_ring *ring)
 	return n;
 }
 
-/* TCP alone has bytes, and something to tell of them beside. */
+/* TCP alone has bytes, and something to tell of them beside, or its own rules. */
 static bool tcp_peeks(const struct take *t, struct speed_ring *ring)
 {
-	return (t->stamps || READ_ONCE(tcp_sk(t->sk)->urg_data)) && !t->done &&
+	const struct tcp_sock *tp = tcp_sk(t->sk);
+
+	return (t->stamps || READ_ONCE(tp->urg_data) || tp->repair) && !t->done &&
 	       !(ring && speed_ring_live(ring));
 }
 
@@ -162,7 +164,7 @@ static ssize_t peek_next(struct take *t, struct speed_ring *ring)
 
 	smp_rmb();	/* an end that is seen comes after all bytes */
 	if (unlikely(tcp_peeks(t, ring)))
-		return take_stamped(t, t->len);
+		return take_tcp(t, t->len);
 	n = shim_peek(t->shim, ring, t->msg, t->len - t->done, t->done, t->flags);
 	if (n || !end || t->done)
 		return n ?: -EAGAIN;

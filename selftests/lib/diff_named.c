@@ -48,6 +48,8 @@ const struct diff_named diff_named[] = {
 	  "a send 5; b inq; b recv 100; b inq; b atmark; b recv 100 dontwait" },
 	{ "a peek over an urgent byte",
 	  "net v4; b listen; a socket; a connect; b accept; b send 1 oob; b send 1; a recv 10 peek" },
+	{ "what is told beside a peek before an urgent byte",
+	  "net v4; b listen; a socket; a connect; b accept; b send 10 oob; a recvmsg 1 peek" },
 	{ "reset while the ring is full",
 	  "net v4; b listen; a socket; a connect; b accept; b send 300000; a close; b recv 1; "
 	  "b get error" },

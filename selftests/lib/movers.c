@@ -114,9 +114,13 @@ static void stamps_off(const int fd[2])
 	MUST(!set_int(fd[1], SOL_SOCKET, SO_TIMESTAMP, 0));
 }
 
+/*
+ * Of hardware, which lo has none of: stamps that nobody reads fill the error queue,
+ * that counts as received, and TCP closes its window for good.
+ */
 static bool tx_stamps_on(const int fd[2])
 {
-	return !set_int(fd[0], SOL_SOCKET, SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_SCHED);
+	return !set_int(fd[0], SOL_SOCKET, SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_HARDWARE);
 }
 
 static void tx_stamps_off(const int fd[2])

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "runner.h"
+#include "stacks.h"
 #include "tcp_pair.h"
 
 #define SLOW_MS		5000	/* worth a remark */
@@ -47,8 +48,10 @@ static int wait_body(pid_t pid, int seconds, bool *late)
 
 	*late = poll(&p, 1, seconds * 1000) == 0;
 	close(pidfd);
-	if (*late)
+	if (*late) {
+		stacks_print(pid);
 		kill(pid, SIGKILL);
+	}
 	kill(-pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;

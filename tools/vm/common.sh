@@ -11,6 +11,7 @@
 #   $SPEED_CACHE/<kernel>/release   what uname -r says in it
 #   $SPEED_CACHE/<kernel>/stamp     what it was made from
 #   $SPEED_CACHE/programs/          root, image and stamp: a disk of further programs
+#   $SPEED_CACHE/qemu/              a newer QEMU than the installed one, where that is old
 #   $SPEED_CACHE/build/<tree>/      modules, one folder a kernel
 
 vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)

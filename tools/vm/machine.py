@@ -18,9 +18,15 @@ def accelerator(icount, kvm):
     return ["-accel", "tcg,thread=multi", "-cpu", "max"], "tcg"
 
 
+def emulator(cache):
+    """Returns the QEMU that setup has unpacked, or else the installed one."""
+    own = cache + "/qemu/qemu-system-x86_64"
+    return own if os.path.exists(own) else "qemu-system-x86_64"
+
+
 def boot(kernel_dir, initrd, cpus, mem, accel, append=""):
     """The options every guest has; its kernel log goes to standard output."""
-    args = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-no-reboot",
+    args = [emulator(os.path.dirname(kernel_dir)), "-nodefaults", "-no-user-config", "-no-reboot",
             "-display", "none", "-machine", "q35", "-smp", str(cpus), "-m", mem,
             "-kernel", kernel_dir + "/kernel", "-initrd", initrd,
             "-serial", "stdio"]
@@ -72,7 +78,7 @@ def kvm_works(cache, kernel_dir, initrd):
     """Boots a kernel under KVM once for each host kernel and QEMU, and remembers."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return False
-    version = subprocess.run(["qemu-system-x86_64", "--version"], stdout=subprocess.PIPE,
+    version = subprocess.run([emulator(cache), "--version"], stdout=subprocess.PIPE,
                              check=True, universal_newlines=True).stdout.splitlines()[0]
     key = "%s | %s | " % (os.uname().release, version)
     memory = cache + "/kvm-probe"
