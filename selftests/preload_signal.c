@@ -25,7 +25,7 @@ struct record {
 };
 
 static int used_fd;
-static int handled;	/* times, and records that the handler moved */
+static volatile int handled;	/* times, and records that the handler moved */
 static int wrong;
 static int got[2][2];	/* what each of both received last of each sender, and 1 */
 

@@ -50,6 +50,9 @@ const struct diff_named diff_named[] = {
 	  "net v4; b listen; a socket; a connect; b accept; b send 1 oob; b send 1; a recv 10 peek" },
 	{ "what is told beside a peek before an urgent byte",
 	  "net v4; b listen; a socket; a connect; b accept; b send 10 oob; a recvmsg 1 peek" },
+	{ "an urgent byte ends recvmmsg()",
+	  "net v4; b listen; a socket; a connect; a send 1; b accept; b send 1; a send 1 oob; "
+	  "b recvmmsg 1 peek oob" },
 	{ "reset while the ring is full",
 	  "net v4; b listen; a socket; a connect; b accept; b send 300000; a close; b recv 1; "
 	  "b get error" },

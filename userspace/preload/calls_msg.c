@@ -90,11 +90,14 @@ static int msg_recv_each(int fd, struct mmsghdr *v, unsigned int n, int flags)
 	unsigned int done;
 	ssize_t ret;
 
-	for (done = 0; done < n && done < IOV_MAX; done++) {
+	for (done = 0; done < n && done < IOV_MAX;) {
 		ret = msg_recv(fd, &v[done].msg_hdr, each);
 		if (ret < 0)
 			return done ? (int)done : -1;
 		v[done].msg_len = (unsigned int)ret;
+		/* As the kernel: an urgent byte is the last. */
+		if (v[done++].msg_hdr.msg_flags & MSG_OOB)
+			break;
 		if (flags & MSG_WAITFORONE)
 			each |= MSG_DONTWAIT;
 	}
