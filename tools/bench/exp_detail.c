@@ -88,7 +88,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Half of what two readings in a row take is within each interval, twice. */
-static uint32_t clock_cost(void)
+static uint32_t reading_cost(void)
 {
 	uint32_t cost[1001];
 	int i;
@@ -144,7 +144,7 @@ static uint64_t detail_trial(struct series *s, uint64_t n)
 	if (!taken)
 		taken = shared_memory(KINDS * sizeof(*taken));
 	ns = sides_run(s->transport, s->size, n, client, server);
-	cost = clock_cost();
+	cost = reading_cost();
 	for (kind = 0; kind < KINDS; kind++)
 		sum_up(s, kind, n, cost);
 	return ns;
