@@ -46,7 +46,7 @@ static void small_buffers(const struct transport *t)
 {
 	(void)t;
 	mapped(BOTH, 20000);
-	tight(storm->fd);
+	tight();
 	run(4, both_ways);
 }
 

@@ -25,7 +25,7 @@ static void small_buffers(const struct transport *t)
 {
 	(void)t;
 	begin(20000);
-	tight(storm->fd);
+	tight();
 	run(5, both_ways);
 }
 

@@ -24,6 +24,7 @@
  * @largest: bytes of one send at most
  * @repairs: an end is put under repair from time to time
  * @splices: all is received by splice()
+ * @tight: the buffers are the smallest there are
  * @mapped: ends that map the connection, a bit each
  * @in_ring: transfers of each end through its mapping
  * @stop: senders come to their end
@@ -39,8 +40,9 @@ struct storm {
 	size_t largest;
 	bool repairs;
 	bool splices;
+	bool tight;
 	int mapped;
-	unsigned long in_ring[2];
+	atomic_ulong in_ring[2];
 	atomic_bool stop;
 	atomic_ulong sent[2], got[2];
 	atomic_long wrong[2];
@@ -62,7 +64,7 @@ static void end_enter(int end)
 	}
 }
 
-static void end_leave(int end)
+static void end_count(int end)
 {
 	struct speed_stats st = { 0 };
 
@@ -70,7 +72,13 @@ static void end_leave(int end)
 		return;
 	speed_get_stats(handle, &st);
 	storm->in_ring[end] = st.mapped_sends + st.mapped_recvs;
-	speed_detach(handle);
+}
+
+static void end_leave(int end)
+{
+	end_count(end);
+	if (handle)
+		speed_detach(handle);
 }
 
 static ssize_t put(int fd, const void *buf, size_t len, int flags)

@@ -53,6 +53,7 @@ static int by_edges(void *arg)
 	MUST(ep >= 0 && epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e) == 0);
 	while (more) {
 		more = go_on(fd, end, &c, buf);
+		end_count(end);
 		if (storm->stop && !shut)
 			shut = !shutdown(fd, SHUT_WR);
 		/* One of the two always has something to do, and the end is an edge, too. */
@@ -131,10 +132,12 @@ static void join_soon(pid_t pid, int end)
 }
 
 /* The least that TCP allows. */
-static void tight(const int fd[2])
+static void tight(void)
 {
+	const int *fd = storm->fd;
 	int i;
 
+	storm->tight = true;
 	for (i = 0; i < 2; i++) {
 		MUST(set_int(fd[i], SOL_SOCKET, SO_SNDBUF, 1) == 0);
 		MUST(set_int(fd[i], SOL_SOCKET, SO_RCVBUF, 1) == 0);
@@ -194,6 +197,9 @@ static bool enough(int seconds)
 
 	for (i = 0; i < FLIPS; i++)
 		if (storm->flips[i] <= 1ul * seconds)
+			return false;
+	for (i = 0; i < 2; i++)
+		if ((storm->mapped & (1 << i)) && !storm->in_ring[i])
 			return false;
 	return tcp_fusion(storm->fd[0]).unfused + tcp_fusion(storm->fd[1]).unfused > least;
 }

@@ -105,8 +105,12 @@ static bool settle_bytes(struct diff_run *r, int dir)
 {
 	struct diff_dir *d = &r->m.dir[dir];
 
-	if (d->urgent || reader_waits(r, !dir))
-		return r->m.side[dir].gone || diff_until(r, dir, has_left, 0, ACKED_MS);
+	if (d->urgent || reader_waits(r, !dir)) {
+		if (r->m.side[dir].gone)
+			return true;
+		/* What has left has not arrived where the receiver's softirq is late. */
+		return diff_until(r, dir, d->urgent ? is_acked : has_left, 0, ACKED_MS);
+	}
 	if (d->loose || d->cut)
 		return !d->least || diff_until(r, !dir, has_some, 0, ARRIVE_MS);
 	return diff_until(r, !dir, has_bytes, diff_unread(d), ARRIVE_MS);
