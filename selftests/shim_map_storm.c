@@ -45,8 +45,8 @@ static void small_half(const struct transport *t)
 static void small_buffers(const struct transport *t)
 {
 	(void)t;
-	mapped(BOTH, 20000);
-	tight();
+	begin_tight(20000);
+	storm->mapped = BOTH;
 	run(4, both_ways);
 }
 

@@ -24,8 +24,7 @@ static void small(const struct transport *t)
 static void small_buffers(const struct transport *t)
 {
 	(void)t;
-	begin(20000);
-	tight();
+	begin_tight(20000);
 	run(5, both_ways);
 }
 

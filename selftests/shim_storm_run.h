@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
+#include <net/if.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -131,20 +132,17 @@ static void join_soon(pid_t pid, int end)
 	WANT(process_join(pid), 0, 0, "a process");
 }
 
-/* The least that TCP allows. */
-static void tight(void)
+/* Of lo. TCP holds back what is less than half a segment: for tiny buffers a small one. */
+static void set_mtu(int mtu)
 {
-	const int *fd = storm->fd;
-	int i;
+	struct ifreq lo = { .ifr_name = "lo", .ifr_mtu = mtu };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	storm->tight = true;
-	for (i = 0; i < 2; i++) {
-		MUST(set_int(fd[i], SOL_SOCKET, SO_SNDBUF, 1) == 0);
-		MUST(set_int(fd[i], SOL_SOCKET, SO_RCVBUF, 1) == 0);
-	}
+	MUST(fd >= 0 && ioctl(fd, SIOCSIFMTU, &lo) == 0);
+	close(fd);
 }
 
-static void begin(size_t largest)
+static void begin_mtu(size_t largest, int mtu)
 {
 	struct chance c = chance_of(41);
 	int i, hold;
@@ -160,7 +158,28 @@ static void begin(size_t largest)
 	storm->seed = chance64(&c);
 	for (i = 0; i < PERIOD + LARGEST; i++)
 		stream[i] = i < PERIOD ? chance64(&c) >> 32 : stream[i - PERIOD];
+	set_mtu(mtu);
 	tcp_fused_pair(storm->fd);
+}
+
+static void begin(size_t largest)
+{
+	begin_mtu(largest, 65536);
+}
+
+/* With the smallest buffers that TCP allows. */
+static void begin_tight(size_t largest)
+{
+	const int *fd;
+	int i;
+
+	begin_mtu(largest, 1280);
+	fd = storm->fd;
+	storm->tight = true;
+	for (i = 0; i < 2; i++) {
+		MUST(set_int(fd[i], SOL_SOCKET, SO_SNDBUF, 1) == 0);
+		MUST(set_int(fd[i], SOL_SOCKET, SO_RCVBUF, 1) == 0);
+	}
 }
 
 static void finish(int seconds)
