@@ -195,7 +195,7 @@ static ssize_t receive_fast(struct speed_ring *ring, struct iov_iter *to, size_t
 static bool must_wait(const struct shim *shim, struct speed_ring *ring, int flags)
 {
 	return !(flags & MSG_DONTWAIT) && shim->sk->sk_rcvtimeo == MAX_SCHEDULE_TIMEOUT &&
-	       !speed_ring_live(ring) && !shim_tcp_unread(shim->sk);
+	       !speed_ring_live(ring) && !shim_tcp_unread(shim->sk) && !tcp_sk(shim->sk)->repair;
 }
 
 /* Wait before the lock is taken. Errors are found later. */

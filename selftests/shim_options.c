@@ -149,6 +149,39 @@ static void repair(const struct transport *t)
 	tcp_close(fd);
 }
 
+static int errno_of(ssize_t n)
+{
+	return n < 0 ? errno : 0;
+}
+
+/* With nothing to read, a call that would otherwise wait for it among them. */
+static void repair_refuses(const struct transport *t)
+{
+	int fd[2], plain[2], queue = TCP_RECV_QUEUE;
+	char c;
+
+	(void)t;
+	tcp_shim_net();
+	tcp_shim_set(0);
+	tcp_pair_via("0.0.0.0", "127.0.0.1", plain);
+	tcp_shim_set(1);
+	tcp_fused_pair(fd);
+	MUST(set_int(plain[0], IPPROTO_TCP, TCP_REPAIR, 1) == 0);
+	WANT_OK(set_int(fd[0], IPPROTO_TCP, TCP_REPAIR, 1), "repair");
+	WANT(errno_of(recv(fd[0], &c, 1, 0)), errno_of(recv(plain[0], &c, 1, 0)), 0, "recv()");
+	WANT(errno_of(read(fd[0], &c, 0)), errno_of(read(plain[0], &c, 0)), 0, "no bytes");
+	WANT(errno_of(recv(fd[0], &c, 1, MSG_PEEK)), errno_of(recv(plain[0], &c, 1, MSG_PEEK)), 0,
+	     "peek, no queue chosen");
+	MUST(setsockopt(plain[0], IPPROTO_TCP, TCP_REPAIR_QUEUE, &queue, sizeof(queue)) == 0);
+	WANT_OK(setsockopt(fd[0], IPPROTO_TCP, TCP_REPAIR_QUEUE, &queue, sizeof(queue)), "a queue");
+	WANT(errno_of(recv(fd[0], &c, 1, MSG_PEEK | MSG_DONTWAIT)),
+	     errno_of(recv(plain[0], &c, 1, MSG_PEEK | MSG_DONTWAIT)), 0, "peek at an empty one");
+	WANT(errno_of(recv(fd[0], &c, 1, MSG_DONTWAIT)),
+	     errno_of(recv(plain[0], &c, 1, MSG_DONTWAIT)), 0, "recv() with a queue");
+	tcp_close(plain);
+	tcp_close(fd);
+}
+
 /* Bytes that are mapped, and those that it says to receive: all in order. */
 static bool get_by_zerocopy(int fd, char *at, size_t room, size_t len)
 {
@@ -241,6 +274,7 @@ static const struct test_case cases[] = {
 	{ "addrforms", addrforms, CASE_STREAM | CASE_SPEED },
 	{ "addrform_refused", addrform_refused, CASE_STREAM | CASE_SPEED },
 	{ "repair", repair, CASE_STREAM | CASE_SPEED },
+	{ "repair_refuses", repair_refuses, CASE_STREAM | CASE_SPEED },
 	{ "zerocopy_receive", zerocopy_receive, CASE_STREAM | CASE_SPEED },
 	{ "signed_segments", signed_segments, CASE_STREAM | CASE_SPEED },
 };
