@@ -45,7 +45,7 @@ static void small_half(const struct transport *t)
 static void small_buffers(const struct transport *t)
 {
 	(void)t;
-	begin_tight(20000);
+	begin_tight(3000);
 	storm->mapped = BOTH;
 	run(4, both_ways);
 }

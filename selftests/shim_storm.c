@@ -24,7 +24,7 @@ static void small(const struct transport *t)
 static void small_buffers(const struct transport *t)
 {
 	(void)t;
-	begin_tight(20000);
+	begin_tight(3000);
 	run(5, both_ways);
 }
 
