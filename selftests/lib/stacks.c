@@ -43,6 +43,7 @@ static void print_threads(const char *process)
 		print_file(tasks.gl_pathv[i], "stack", "\t");
 	}
 	globfree(&tasks);
+	print_file(process, "net/speed_tcp", "\t");
 }
 
 void stacks_print(pid_t group)
@@ -57,6 +58,5 @@ void stacks_print(pid_t group)
 			print_threads(all.gl_pathv[i]);
 	}
 	globfree(&all);
-	print_file("/proc/net", "speed_tcp", "");
 	fflush(stdout);
 }
