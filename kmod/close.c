@@ -41,9 +41,11 @@ static void tell_peer(struct sock *peer, int how)
 static void shut_pair(struct speed_pair *pair, int end, int how)
 {
 	if (how & SEND_SHUTDOWN)
-		speed_lease_drop_killable(&pair->ring[end], SPEED_ROLE_TX);
+		speed_lease_drop_killable(speed_pair_ring(pair, end, SPEED_ROLE_TX),
+					  SPEED_ROLE_TX);
 	if (how & RCV_SHUTDOWN)
-		speed_lease_drop_killable(&pair->ring[!end], SPEED_ROLE_RX);
+		speed_lease_drop_killable(speed_pair_ring(pair, end, SPEED_ROLE_RX),
+					  SPEED_ROLE_RX);
 	shut(pair->sk[!end], mirror(how));
 	/* A mapped peer that has seen the end of what we sent cannot send. */
 	if (how & RCV_SHUTDOWN)

@@ -247,7 +247,8 @@ static int end_rx_lease(struct sock *sk)
 
 	if (!pair)
 		return 0;
-	return speed_lease_drop_killable(&pair->ring[!speed_sk(sk)->end], SPEED_ROLE_RX);
+	return speed_lease_drop_killable(speed_pair_ring(pair, speed_sk(sk)->end, SPEED_ROLE_RX),
+					 SPEED_ROLE_RX);
 }
 
 /**

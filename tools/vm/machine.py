@@ -18,6 +18,12 @@ def accelerator(icount, kvm):
     return ["-accel", "tcg,thread=multi", "-cpu", "max"], "tcg"
 
 
+def cache_dir():
+    """Returns the folder that common.sh describes."""
+    return os.environ.get("SPEED_CACHE") or (
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) + "/speed"
+
+
 def emulator(cache):
     """Returns the QEMU that setup has unpacked, or else the installed one."""
     own = cache + "/qemu/qemu-system-x86_64"
