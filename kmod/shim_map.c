@@ -106,7 +106,7 @@ int shim_wait_mapped(struct speed_ring *ring, u64 want, long *timeo)
 	/* A connection may have been given up, and another made. */
 	if (!shim || shim_pair(shim) != ring->pair)
 		return -ESTALE;
-	return shim_wait(shim, want, timeo);
+	return shim_wait_ring(shim, ring, want, timeo);
 }
 
 void shim_mapped(struct speed_map *map, bool on)

@@ -159,8 +159,22 @@ static bool spin(struct shim *shim, u64 want)
 	return false;
 }
 
-/* The other end has not been found; it may be while we sleep. */
-static int wait_alone(struct shim *shim, u64 want, long *timeo)
+/*
+ * Of a ring so many bytes, or anything that the ring alone does not say: TCP may have
+ * room for fewer, and a plain call takes those as they come. An index that is a lie, and
+ * a lease that has ended, are the caller's to find.
+ */
+static bool ring_ready(struct speed_ring *ring, u64 want)
+{
+	const struct sock *sk = speed_ring_reader(ring);
+
+	speed_need_data(ring);
+	return speed_ring_live(ring) >= want || shim_tcp_unread(sk) || shim_ended(sk) ||
+	       !READ_ONCE(ring->role[SPEED_ROLE_RX].epoch);
+}
+
+/* The other end has not been found, and may be while we sleep; or the ring's in @ring. */
+static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, speed_woken);
 	struct sock *sk = shim->sk;
@@ -168,7 +182,7 @@ static int wait_alone(struct shim *shim, u64 want, long *timeo)
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	smp_mb();	/* in the queue before the look: who wakes looks there after */
-	while (!err && !ready(shim, want)) {
+	while (!err && !(ring ? ring_ready(ring, want) : ready(shim, want))) {
 		if (!*timeo)
 			err = -EAGAIN;
 		else if (signal_pending(current))
@@ -201,8 +215,33 @@ int shim_wait(struct shim *shim, u64 want, long *timeo)
 	if (pair)
 		err = speed_wait_data(shim_rx_ring(shim, pair), want, timeo);
 	else
-		err = wait_alone(shim, want, timeo);
+		err = wait_here(shim, NULL, want, timeo);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
 	/* As TCP says to who slept while the connection was given up. */
+	return unlikely(READ_ONCE(shim->given_up)) ? -EPIPE : err;
+}
+
+/**
+ * shim_wait_ring() - sleep until a mapped reader has something to do
+ * @shim: the reader's
+ * @ring: its ring
+ * @want: bytes of the ring to wait for, at most its size
+ * @timeo: jiffies left, in and out
+ *
+ * Context: process; no role's lock may be held.
+ * Return: 0, also where something else than the ring has to be looked at; -EAGAIN when
+ * the time is over, or what a signal makes of it.
+ */
+int shim_wait_ring(struct shim *shim, struct speed_ring *ring, u64 want, long *timeo)
+{
+	int err = shim_wait(shim, 1, timeo);
+
+	if (err || want == 1 || ring_ready(ring, want))
+		return err;
+	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
+	speed_pair_asleep(ring->pair, !ring->end);
+	err = wait_here(shim, ring, want, timeo);
+	speed_pair_seen(ring->pair, !ring->end);
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
 	return unlikely(READ_ONCE(shim->given_up)) ? -EPIPE : err;
 }

@@ -15,6 +15,8 @@
 #include "mapped.h"
 #include "stress.h"
 
+#define BIT	100	/* bytes of a send where TCP has little room */
+
 static atomic_int signals;
 
 static void on_signal(int sig)
@@ -132,6 +134,71 @@ static void full_then_read(const struct transport *t)
 	free(in);
 }
 
+static long send_bit_by_bit(void *arg)
+{
+	struct call *c = arg;
+	size_t done;
+
+	for (done = 0; done < c->len; done += BIT)
+		if (tcp_send_odd(c->e->fd, (char *)c->buf + done, BIT, 0) != BIT)
+			return -1;
+	return done;
+}
+
+/* A receiver waits for more than TCP has room for, when the bytes begin to come by TCP. */
+static void small_window(const struct transport *t)
+{
+	static unsigned char out[200 * BIT], in[sizeof(out)];
+	struct end e[2];
+	struct call c = { &e[1], in, sizeof(in), MSG_WAITALL };
+	struct call d = { &e[0], out, sizeof(out), 0 };
+	struct task k, s;
+	int i;
+
+	mapped_ends(t, e);
+	set_int(e[0].fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	set_int(e[1].fd, SOL_SOCKET, SO_RCVBUF, 1);
+	stream_fill(out, sizeof(out), 0);
+	/* A window is not taken back: what was offered is used up first. */
+	for (i = 0; i < 4; i++) {
+		MUST(tcp_send_odd(e[0].fd, out, sizeof(out), 0) == sizeof(out));
+		MUST(end_recv_all(&e[1], in, sizeof(in)) == sizeof(in));
+	}
+	WANT_TRUE(mapped_again(e), "mapped again");
+	sleep_in_recv(&k, &c);
+	task_start(&s, send_bit_by_bit, &d);
+	WANT(task_join(&k), sizeof(in), 0, "recv");
+	WANT(task_join(&s), sizeof(out), 0, "send");
+	WANT_TRUE(!memcmp(in, out, sizeof(in)), "the bytes");
+	pair_close(e);
+}
+
+/* A head that goes back, or far ahead: who sleeps for much or little finds out. */
+static void lied_to(const struct transport *t)
+{
+	static const uint64_t lies[] = { -1ull, 1ull << 40, 1ull << 63 };
+	struct transport u = by_hand_0(t);
+	char buf[3000];
+	struct end e[2];
+	struct call c = { &e[1], buf, 0, MSG_WAITALL };
+	struct task k;
+	struct raw w;
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		mapped_ends(&u, e);
+		MUST(mapped_talk(e, 20) == 20);
+		c.len = i % 2 ? sizeof(buf) : 1;
+		sleep_in_recv(&k, &c);
+		raw_open(&w, e[0].fd, SPEED_ROLE_TX);
+		raw_publish(&w, w.l.own + lies[i / 2]);
+		MUST(ioctl(e[0].fd, SPEED_IOC_WAKE, SPEED_WAKE_READER) == 0);
+		WANT(task_join(&k), -1, ECONNRESET, "%d: recv", i);
+		raw_unmap(&w);
+		pair_close(e);
+	}
+}
+
 /* More than the ring holds, and nobody reads: plain TCP takes it, and so must this. */
 static void full_and_nobody_reads(const struct transport *t)
 {
@@ -190,6 +257,8 @@ static const struct test_case cases[] = {
 	{ "timed", timed, PATHS },
 	{ "ended", ended, PATHS | CASE_UNMAPPED },
 	{ "full_then_read", full_then_read, PATHS },
+	{ "small_window", small_window, PATHS },
+	{ "lied_to", lied_to, PATHS | CASE_UNMAPPED },
 	{ "full_and_nobody_reads", full_and_nobody_reads, PATHS },
 	{ "both_full", both_full, PATHS },
 };
