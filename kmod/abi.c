@@ -79,3 +79,4 @@ SIZE(speed_record, 8);
 
 static_assert(SPEED_IOC_WAKE == 0xB501);
 static_assert(SPEED_IOC_WAIT == 0x4010B502);
+static_assert(SPEED_IOC_EPOLL == 0xB503);

@@ -17,6 +17,7 @@
 #include "charge.h"
 #include "family.h"
 #include "net.h"
+#include "poll.h"
 
 /**
  * struct speed_user - what one user holds, in all namespaces
@@ -52,6 +53,7 @@ struct proto speed_proto = {
 	.name			= "SPEED",
 	.owner			= THIS_MODULE,
 	.obj_size		= sizeof(struct speed_sock),
+	.release_cb		= speed_release_cb,
 	.memory_allocated	= &memory_allocated,
 	.per_cpu_fw_alloc	= &memory_fw_alloc,
 	.sysctl_mem		= sysctl_mem,

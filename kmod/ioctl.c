@@ -11,6 +11,7 @@
 
 #include <asm/ioctls.h>
 
+#include "epoll.h"
 #include "family.h"
 #include "map.h"
 #include "ring.h"
@@ -111,12 +112,21 @@ static int ioc_wake(struct speed_pair *pair, int end, unsigned long flags)
 	return 0;
 }
 
+static int ioc_epoll(struct speed_pair *pair, int end, unsigned long arg)
+{
+	struct speed_ring *ring = &pair->ring[!end];
+
+	if (arg != (unsigned long)pair->id || !is_mine(ring, SPEED_ROLE_RX))
+		return -ESTALE;
+	return speed_epoll_claim(ring);
+}
+
 /**
- * speed_ioctl_mapped() - SPEED_IOC_WAKE and SPEED_IOC_WAIT
+ * speed_ioctl_mapped() - SPEED_IOC_WAKE, SPEED_IOC_WAIT and SPEED_IOC_EPOLL
  * @sock: the socket
  * @pair: its pair, or NULL
  * @end: which endpoint it is
- * @cmd: one of the two
+ * @cmd: one of the three
  * @arg: its argument
  *
  * Return: 0 or the error.
@@ -126,8 +136,14 @@ int speed_ioctl_mapped(struct socket *sock, struct speed_pair *pair, int end, un
 {
 	if (!pair)
 		return -ENOTCONN;
-	return cmd == SPEED_IOC_WAKE ? ioc_wake(pair, end, arg)
-				     : ioc_wait(sock, pair, end, (void __user *)arg);
+	switch (cmd) {
+	case SPEED_IOC_WAKE:
+		return ioc_wake(pair, end, arg);
+	case SPEED_IOC_EPOLL:
+		return ioc_epoll(pair, end, arg);
+	default:
+		return ioc_wait(sock, pair, end, (void __user *)arg);
+	}
 }
 
 /* Bytes to read, of a SOCK_SEQPACKET those of all messages. */
@@ -173,6 +189,7 @@ int speed_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	switch (cmd) {
 	case SPEED_IOC_WAKE:
 	case SPEED_IOC_WAIT:
+	case SPEED_IOC_EPOLL:
 		return speed_ioctl_mapped(sock, pair, speed_sk(sk)->end, cmd, arg);
 	case SIOCINQ:
 		return put_count(readable_bytes(sk, pair), arg);
@@ -188,13 +205,13 @@ int speed_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
  * speed_compat_ioctl() - ioctl() of a 32-bit program
  * @sock: the socket
  * @cmd: what
- * @arg: its argument, a pointer but for SPEED_IOC_WAKE
+ * @arg: its argument, a pointer but for SPEED_IOC_WAKE and SPEED_IOC_EPOLL
  *
  * Return: as speed_ioctl().
  */
 int speed_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
-	if (cmd != SPEED_IOC_WAKE)
+	if (cmd != SPEED_IOC_WAKE && cmd != SPEED_IOC_EPOLL)
 		arg = (unsigned long)compat_ptr(arg);
 	return speed_ioctl(sock, cmd, arg);
 }

@@ -11,6 +11,7 @@
 #include <net/sock.h>
 
 #include "accept.h"
+#include "epoll.h"
 #include "family.h"
 #include "overflow.h"
 #include "poll.h"
@@ -68,6 +69,22 @@ static __poll_t poll_ends(const struct sock *sk)
 }
 
 /**
+ * speed_release_cb() - somebody releases the socket's lock
+ * @sk: the socket
+ *
+ * He may have asked for signals, and wants one for the next byte.
+ *
+ * Context: atomic, with the lock's spinlock.
+ */
+void speed_release_cb(struct sock *sk)
+{
+	struct speed_pair *pair = speed_sk_pair(sk);
+
+	if (unlikely(sock_flag(sk, SOCK_FASYNC)) && pair)
+		speed_need_data(&pair->ring[!speed_sk(sk)->end]);
+}
+
+/**
  * speed_poll() - what could be done without waiting
  * @file: the socket's
  * @sock: the socket
@@ -90,10 +107,10 @@ __poll_t speed_poll(struct file *file, struct socket *sock, poll_table *wait)
 	if (!pair)
 		return mask | POLL_WRITABLE | EPOLLHUP;
 	end = speed_sk(sk)->end;
-	if (wait && wait->_qproc) {
+	if (speed_poll_needs_flag(&pair->ring[!end], wait))
 		speed_need_data(&pair->ring[!end]);
+	if (wait && wait->_qproc)
 		speed_need_space(&pair->ring[end]);
-	}
 	if (!(mask & EPOLLIN))
 		mask |= poll_readable(&pair->ring[!end]);
 	if (!(mask & EPOLLOUT))

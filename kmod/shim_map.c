@@ -18,6 +18,7 @@
 #include <linux/workqueue.h>
 #include <net/sock.h>
 
+#include "epoll.h"
 #include "lease.h"
 #include "map.h"
 #include "ring.h"
@@ -181,7 +182,8 @@ __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait)
 	struct shim *shim = shim_of(sock->sk);
 	struct speed_pair *pair = shim ? shim_pair(shim) : NULL;
 
-	if (pair && wait && wait->_qproc && !speed_ring_at_home(shim_rx_ring(shim, pair)))
+	if (pair && speed_poll_needs_flag(shim_rx_ring(shim, pair), wait) &&
+	    !speed_ring_at_home(shim_rx_ring(shim, pair)))
 		speed_need_data(shim_rx_ring(shim, pair));
 	return mask;
 }
@@ -192,7 +194,7 @@ int shim_op_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	struct speed_pair *pair;
 	int err;
 
-	if (!shim || (cmd != SPEED_IOC_WAKE && cmd != SPEED_IOC_WAIT))
+	if (!shim || (cmd != SPEED_IOC_WAKE && cmd != SPEED_IOC_WAIT && cmd != SPEED_IOC_EPOLL))
 		return shim_tcp_of(sock->sk)->ops->ioctl(sock, cmd, arg);
 	atomic_inc(&shim->calls);
 	pair = shim_pair(shim);	/* before the end, which is set before it */
@@ -220,7 +222,7 @@ int shim_set_peek_off(struct sock *sk, int val)
 /* Of a 32-bit program. */
 int shim_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
-	if (cmd == SPEED_IOC_WAKE)
+	if (cmd == SPEED_IOC_WAKE || cmd == SPEED_IOC_EPOLL)
 		return shim_op_ioctl(sock, cmd, arg);
 	if (cmd == SPEED_IOC_WAIT)
 		return shim_op_ioctl(sock, cmd, (unsigned long)compat_ptr(arg));

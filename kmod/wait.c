@@ -12,7 +12,8 @@
  *		mapped publisher clears it, looks at the queue, and sets it
  *		again if somebody is there: edge-triggered, exclusive and
  *		multishot waiters stay in the queue, look no more, and are to
- *		hear of each publication. Only an empty queue leaves it clear.
+ *		hear of each publication. Only an empty queue leaves it clear,
+ *		and one epoll set that asks again (epoll.c).
  *   NEED_SPACE	is set by who found too little space, and cleared by the wake-up:
  *		who is woken and still finds too little sets it again. It serves
  *		the kernel path, too, as SOCK_NOSPACE does elsewhere.
@@ -24,6 +25,7 @@
 #include <net/sock.h>
 
 #include "compat/compat.h"
+#include "epoll.h"
 #include "family.h"
 #include "overflow.h"
 #include "ring.h"
@@ -72,7 +74,8 @@ void speed_wake_mapped_data(struct speed_ring *ring)
 	speed_ring_unflag(ring, SPEED_NEED_DATA);
 	if (!has_waiters(speed_ring_reader(ring)))
 		return;
-	speed_ring_flag(ring, SPEED_NEED_DATA);
+	if (!speed_epoll_alone(ring))
+		speed_ring_flag(ring, SPEED_NEED_DATA);
 	speed_wake_data(ring);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "preload/under.h"
+#include "task.h"
 #include "tcp_pair.h"
 
 #define CONNECTIONS	10000
@@ -73,7 +74,7 @@ static int mapped_regions(void)
 /* Connections that have been used a little, and lie there. */
 static void idle(const struct transport *t, const struct under_case *c)
 {
-	int n = t->fused ? CONNECTIONS / 10 : CONNECTIONS, i, wrong = 0;
+	int n = t->fused || brief() ? CONNECTIONS / 10 : CONNECTIONS, i, wrong = 0;
 	long before, after;
 
 	make_pairs(t, n);
@@ -127,9 +128,37 @@ static void ported(const struct transport *t, const struct under_case *c)
 	WANT_TRUE(!under_library() || wanted == (mapped_regions() > 0), "mapped as the list says");
 }
 
+static long receive(void *arg)
+{
+	char byte;
+
+	return recv(*(int *)arg, &byte, 1, 0);
+}
+
+/* A number that is closed while a thread sleeps there, and who else is at work. */
+static void closed_inside(const struct transport *t, const struct under_case *c)
+{
+	struct task reader;
+	int i, wrong = 0;
+
+	make_pairs(t, 2);
+	for (i = 0; i < 100; i++)
+		wrong += !speak(pairs[0], i);
+	WANT(wrong, 0, 0, "bytes that are wrong");
+	WANT_TRUE(!under_library() || mapped_regions() > 0, "they are mapped");
+	task_start(&reader, receive, &pairs[0][1]);
+	task_sleeps(&reader);
+	close(pairs[0][1]);
+	MUST(send(pairs[0][0], "x", 1, MSG_NOSIGNAL) == 1);
+	task_join(&reader);
+	close(pairs[0][0]);
+	WANT(mapped_regions(), 0, 0, "nothing is mapped any more");
+}
+
 static const struct under_case cases[] = {
 	{ "idle", idle, UNDER_BOTH | UNDER_LONG, UNDER_IDLE, UNDER_IDLE, "SPEED_AFTER=32" },
 	{ "few", few, UNDER_BOTH, 1000, 1000, "SPEED_MAPPINGS=8" },
+	{ "closed_inside", closed_inside, UNDER_BOTH, 80, 80, "SPEED_AFTER=8" },
 	{ "ports_allow", ported, UNDER_FUSED, 40, 40, "SPEED_PORTS=80,7000-7777" },
 	{ "ports_allow_all_but", ported, UNDER_FUSED, 40, 40, "SPEED_PORTS=!80,7778-9000" },
 	{ "ports_deny", ported, UNDER_FUSED, 0, 0, "SPEED_PORTS=80,7778-9000" },

@@ -10,9 +10,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "preload/calls.h"
+#include "tcp_pair.h"
 
 #define ROUNDS	4
 
@@ -171,7 +173,7 @@ static void standing(const struct transport *t, const struct under_case *c)
 	for (i = 0; i < call_names_count; i++) {
 		const struct call_name *n = &call_names[i];
 
-		WANT_TRUE(n->move || n->make || n->shut, "%s is called", n->name);
+		WANT_TRUE(n->move || n->make || n->shut || n->watch, "%s is called", n->name);
 		WANT_TRUE(dladdr(call_function(n->name), &info), "%s is there", n->name);
 		/* A sanitizer's functions stand before the library's. */
 		ours = strstr(info.dli_fname, "libspeed-preload");
@@ -207,11 +209,36 @@ static void complete(const struct transport *t, const struct under_case *c)
 	WANT((long)found, TRANSFERS, 0, "each transfer is a case");
 }
 
-static struct under_case cases[TRANSFERS + 4] = {
+/* Each way to change a set, and to ask it. */
+static void watchers(const struct transport *t, const struct under_case *c)
+{
+	size_t k;
+
+	for (k = 0; k < call_names_count; k++) {
+		const struct call_name *n = &call_names[k];
+		struct epoll_event e = { .events = EPOLLIN };
+		int fd[2], ep, i;
+
+		if (!n->watch)
+			continue;
+		under_mapped_pair(t, fd);
+		ep = epoll_create1(0);
+		e.data.u64 = fd[0];
+		MUST(ep >= 0 && epoll_ctl(ep, EPOLL_CTL_ADD, fd[0], &e) == 0);
+		NOTE(send(fd[1], "x", 1, 0), "sent");
+		for (i = 0; i < 3; i++)
+			WANT(n->watch(call_function(n->name), ep, fd[0]), 1, 0, "%s", n->name);
+		close(ep);
+		tcp_close(fd);
+	}
+}
+
+static struct under_case cases[TRANSFERS + 5] = {
 	{ "complete", complete, UNDER_FUSED, UNDER_IDLE, UNDER_IDLE },
 	{ "standing", standing, UNDER_FUSED, UNDER_IDLE, UNDER_IDLE },
 	{ "makers", makers, UNDER_FUSED, 1, 1 },
 	{ "closers", closers, UNDER_BOTH, 1, 1 },
+	{ "watchers", watchers, UNDER_BOTH, 1, 1 },
 };
 
 int main(int argc, char **argv)
@@ -221,11 +248,11 @@ int main(int argc, char **argv)
 	for (i = 0; i < TRANSFERS; i++) {
 		bool receives = call_find(transfers[i])->receives;
 
-		cases[4 + i] = (struct under_case){
+		cases[5 + i] = (struct under_case){
 			.name = transfers[i], .body = one, .flags = UNDER_BOTH,
 			.sent = receives ? 0 : 2 * ROUNDS - 1,
 			.received = receives ? 2 * ROUNDS - 1 : 0,
 		};
 	}
-	return under_main(argc, argv, cases, TRANSFERS + 4);
+	return under_main(argc, argv, cases, TRANSFERS + 5);
 }

@@ -7,13 +7,17 @@
  * empty. Each publication goes by the mapped path or by the kernel path, as
  * the checker likes. The consumer is a blocking reader (READER 0), an epoll
  * set that is edge-triggered (1) or level-triggered (2): the latter two stay
- * on the wait queue.
+ * on the wait queue. With ASKS=1 the kernel knows that the set is one, and is alone
+ * there: the flag stays clear from a wake-up on until the set has called poll().
  *
  * A lost wake-up is a process that blocks for ever, an invalid end state; a
  * lost, doubled or reordered item fails an assertion.
  */
 #ifndef READER
 #define READER	0
+#endif
+#ifndef ASKS
+#define ASKS	0
 #endif
 #define SIZE	2
 #ifndef ITEMS
@@ -86,8 +90,12 @@ inline ioctl_wake(p, need, queue, up)
 	:: mem[queue] ->
 		reached(1);
 #ifndef NO_REARM
-		store(p, need, 1);
-		BARRIER_REARM(p);
+		if
+		:: ASKS && need == NEED_DATA
+		:: else ->
+			store(p, need, 1);
+			BARRIER_REARM(p)
+		fi;
 #endif
 		up = true
 	:: else ->
@@ -228,6 +236,16 @@ inline blocking_reader()
 	od
 }
 
+/* With an event, epoll_wait() calls poll() before it tells. */
+inline asked()
+{
+#if ASKS && !defined(NO_ASK)
+	arm()
+#else
+	skip
+#endif
+}
+
 /* Edge-triggered: an event, then reads until there is nothing; no poll again. */
 inline edge_reader()
 {
@@ -242,6 +260,7 @@ inline edge_reader()
 	:: else ->
 		atomic { reader_up -> reader_up = false };
 		reached(5);
+		asked();
 		do
 		:: mem[HEAD] != t -> take()
 		:: mem[HEAD] == t -> break
@@ -259,6 +278,7 @@ inline level_reader()
 	:: else ->
 		atomic { reader_up -> reader_up = false };
 		reached(5);
+		asked();
 		if
 		:: mem[HEAD] != t -> reader_up = true; take()
 		:: mem[HEAD] == t ->

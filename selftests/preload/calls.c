@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -200,10 +201,50 @@ static int shut_unshare(void *f, int fd, int other)
 	return close(fd) + ret;
 }
 
+static int watch_named(int ep, int n, const struct epoll_event *e, uint64_t name)
+{
+	return ep >= 0 && n == 1 && e->events == EPOLLIN && e->data.u64 == name;
+}
+
+static int watch_ctl(void *f, int ep, int fd)
+{
+	int (*fn)(int epfd, int op, int fd, struct epoll_event *e) = f;
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = 5 };
+
+	MUST(fn(ep, EPOLL_CTL_MOD, fd, &e) == 0);
+	return watch_named(ep, epoll_wait(ep, &e, 1, 0), &e, 5);
+}
+
+static int watch_wait(void *f, int ep, int fd)
+{
+	int (*fn)(int epfd, struct epoll_event *e, int max, int ms) = f;
+	struct epoll_event e = { 0 };
+
+	return watch_named(ep, fn(ep, &e, 1, 0), &e, fd);
+}
+
+static int watch_pwait(void *f, int ep, int fd)
+{
+	int (*fn)(int epfd, struct epoll_event *e, int max, int ms, const sigset_t *mask) = f;
+	struct epoll_event e = { 0 };
+
+	return watch_named(ep, fn(ep, &e, 1, 0, NULL), &e, fd);
+}
+
+static int watch_pwait2(void *f, int ep, int fd)
+{
+	int (*fn)(int epfd, struct epoll_event *e, int max, const struct timespec *ts,
+		  const sigset_t *mask) = f;
+	struct epoll_event e = { 0 };
+
+	return watch_named(ep, fn(ep, &e, 1, NULL, NULL), &e, fd);
+}
+
 #define RECEIVES(name, how)	{ #name, true, move_##how }
 #define SENDS(name, how)	{ #name, false, move_##how }
 #define MAKES(name, how)	{ #name, .make = make_##how }
 #define SHUTS(name, how)	{ #name, .shut = shut_##how }
+#define WATCHES(name, how)	{ #name, .watch = watch_##how }
 
 const struct call_name call_names[] = {
 	RECEIVES(read, plain), RECEIVES(__read, plain), RECEIVES(__read_chk, read_chk),
@@ -229,6 +270,8 @@ const struct call_name call_names[] = {
 	SHUTS(closefrom, closefrom), SHUTS(dup2, dup2), SHUTS(__dup2, dup2), SHUTS(dup3, dup2),
 	SHUTS(fclose, fclose), SHUTS(freopen, freopen), SHUTS(freopen64, freopen),
 	SHUTS(unshare, unshare),
+	WATCHES(epoll_ctl, ctl), WATCHES(epoll_wait, wait), WATCHES(epoll_pwait, pwait),
+	WATCHES(epoll_pwait2, pwait2),
 };
 
 const size_t call_names_count = sizeof(call_names) / sizeof(call_names[0]);

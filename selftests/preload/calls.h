@@ -6,12 +6,13 @@
 #include "under.h"
 
 /**
- * struct call_name - a name, and how it is called; one of three kinds
+ * struct call_name - a name, and how it is called; one of four kinds
  * @name: exported
  * @receives: @move receives; otherwise it sends
  * @move: a transfer by the function
  * @make: makes a new number, the lowest that is free, and returns it
  * @shut: closes the number, or makes it what @other is
+ * @watch: of a set that has a readable number under its own name: was that told?
  */
 struct call_name {
 	const char *name;
@@ -19,6 +20,7 @@ struct call_name {
 	ssize_t (*move)(void *f, int fd, char *buf, size_t len);
 	int (*make)(void *f);
 	int (*shut)(void *f, int fd, int other);
+	int (*watch)(void *f, int ep, int fd);
 };
 
 extern const struct call_name call_names[];

@@ -221,7 +221,8 @@ ROWS = [
         [bound._replace(load="%d B: " % size) for size, factor in ((64, 40), (512, 30))
          for bound in bounds("stream --size %d --cpus two --runs 9" % size, "stream", "throughput",
                              ("speedrun", ">=", factor, "tcp"), higher=True)], repeat=True),
-    Row(26, "redis-benchmark GET, -c 1 and -c 50, both under speedrun, requests a second",
+    Row(26, "redis-benchmark GET, -c 1 and -c 50, both under speedrun (--spin 1000), "
+        "requests a second",
         "programs",
         [bound._replace(load="-c %d: " % clients) for clients, factor in ((1, 1.15), (50, 1.1))
          for bound in bounds("redis", "redis", "get_c%d_p1" % clients,

@@ -94,6 +94,7 @@ enum {
 /* speed_info.features */
 #define SPEED_FEATURE_MAP	0x1	/* SPEED_LEASE and mmap() */
 #define SPEED_FEATURE_CALL	0x2	/* SPEED_IOC_WAIT wakes and waits */
+#define SPEED_FEATURE_EPOLL	0x4	/* SPEED_IOC_EPOLL */
 
 /* speed_info.state */
 enum {
@@ -298,6 +299,17 @@ struct speed_wait {
 
 #define SPEED_IOC_WAKE		_IO(0xB5, 1)	/* argument: SPEED_WAKE_* */
 #define SPEED_IOC_WAIT		_IOW(0xB5, 2, struct speed_wait)
+
+/*
+ * The one that waits for data now is an epoll set: one wake-up is enough until the set
+ * has asked again. Otherwise a mapped publisher wakes it each time, for the kernel
+ * does not know what it is. While others wait, too, nothing changes. The caller
+ * holds the lease of RX; the argument is the pair's number.
+ *
+ * Errors: EBUSY (not exactly one waits), ESTALE (another pair, or not the lease's
+ * holder), ENOTCONN.
+ */
+#define SPEED_IOC_EPOLL		_IO(0xB5, 3)
 
 /* ---- shared pages ------------------------------------------------------ */
 

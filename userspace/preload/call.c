@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include "call.h"
+#include "crew.h"
 #include "options.h"
 #include "ports.h"
 #include "stats.h"
@@ -107,6 +108,8 @@ static struct slot *look_install(struct call *c, __u64 word)
 		return NULL;
 	}
 	c->word = word;
+	if (watch_known(c->fd))
+		crew_join(c->fd);
 	return pool_slot(word);
 }
 
@@ -147,8 +150,10 @@ SPD_COLD struct slot *call_look(struct call *c)
 	int saved = errno;
 	struct slot *h = NULL;
 
-	if (table_own_process())
+	if (table_own_process()) {
+		pool_sweep();
 		h = look(c);
+	}
 	errno = saved;
 	return h;
 }

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/close_range.h>
 #include <stdarg.h>
+#include "change.h"
 #include "export.h"
 #include "real.h"
 #include "table.h"
@@ -96,15 +97,21 @@ static void syscall_after(long n, const long arg[6], long ret)
 
 PRE_CALL(long, syscall, long n, ...)
 {
+	struct change change;
 	long arg[6], ret;
 	va_list list;
+	bool changes;
 
 	va_start(list, n);
 	for (int i = 0; i < 6; i++)
 		arg[i] = va_arg(list, long);
 	va_end(list);
 	syscall_before(n, arg);
+	changes = n == SYS_epoll_ctl && change_begin(&change, (int)arg[0], (int)arg[1],
+						     (int)arg[2], (void *)arg[3]);
 	ret = REAL(syscall)(n, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+	if (changes)
+		change_end(&change, (int)ret);
 	syscall_after(n, arg, ret);
 	return ret;
 }

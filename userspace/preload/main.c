@@ -7,6 +7,7 @@
  */
 #include <limits.h>
 #include <stdlib.h>
+#include "crew.h"
 #include "ops.h"
 #include "options.h"
 #include "pool.h"
@@ -53,7 +54,9 @@ __attribute__((constructor)) static void main_start(void)
 		ports_parse(ports);
 	ops_start();
 	stats_start();
-	if (mappings && !pool_start(mappings))
-		table_start((__s32)main_number("SPEED_AFTER", MAIN_AFTER, 1, MAIN_AFTER_MAX));
+	if (mappings && !pool_start(mappings) &&
+	    !table_start((__s32)main_number("SPEED_AFTER", MAIN_AFTER, 1, MAIN_AFTER_MAX)) &&
+	    !crew_start())
+		watch_start();
 	errno = saved;
 }

@@ -136,6 +136,13 @@ static int ops_wait(struct speed *s, int role, unsigned int wake, __u64 want)
 	return spd_one_thread() ? ops_sleep(&wait) : ops_sleep_cancellable(s, role, &wait);
 }
 
+/* An epoll set that alone waits there asks before it sleeps, see crew_look.c. */
+static void ops_ask(struct speed *s)
+{
+	if (!watch_claimed(call_fd()))
+		spd_socket_ops.ask(s);
+}
+
 /* A socket's, but for what is different here. */
 void ops_start(void)
 {
@@ -143,4 +150,5 @@ void ops_start(void)
 	ops_preload.send = ops_send;
 	ops_preload.recv = ops_recv;
 	ops_preload.wait = ops_wait;
+	ops_preload.ask = ops_ask;
 }

@@ -3,6 +3,7 @@
  * Taking slots and giving them back.
  */
 #include <sys/mman.h>
+#include "cpu.h"
 #include "options.h"
 #include "ops.h"
 #include "pool.h"
@@ -10,6 +11,8 @@
 #include "stats.h"
 
 #define POOL_LOOKS	64	/* slots looked at for an idle one at a time */
+#define POOL_TRIES	64	/* to enter a slot that is to be retired */
+#define POOL_REST	64	/* numbers given up until to look at one again that is stuck */
 #define POOL_ONE	((__u64)1 << POOL_REF_BITS)
 #define POOL_REFS	(POOL_ONE - 1)
 
@@ -97,24 +100,68 @@ static void pool_retire(struct slot *h)
 	__atomic_store_n(&h->busy, false, __ATOMIC_RELEASE);
 }
 
-/* Retire a slot that no number refers to, if no thread is inside. */
-static bool pool_clear(struct slot *h)
+static bool pool_unreferred(const struct slot *h)
 {
-	if (!pool_enter(&h->s))
-		return false;
-	if (__atomic_load_n(&h->busy, __ATOMIC_ACQUIRE) &&
-	    !(__atomic_load_n(&h->life, __ATOMIC_RELAXED) & POOL_REFS))
+	return __atomic_load_n(&h->busy, __ATOMIC_ACQUIRE) &&
+	       !(__atomic_load_n(&h->life, __ATOMIC_RELAXED) & POOL_REFS);
+}
+
+/*
+ * Retire a slot that no number refers to, if no thread is inside. Who looks at it in
+ * epoll_wait() is out again at once.
+ */
+static bool pool_clear(struct slot *h, int tries)
+{
+	while (!pool_enter(&h->s)) {
+		if (!--tries)
+			return false;
+		spd_relax();
+	}
+	if (pool_unreferred(h))
 		pool_retire(h);
 	pool_leave(&h->s);
 	return true;
 }
 
 /**
+ * pool_sweep() - retire the slots in which there was still a thread
+ *
+ * Who gives up a number that was used, or looks at one, comes by here: a mapping
+ * outlives its last number by little. While a thread stays inside, few look.
+ *
+ * Context: signal-safe; errno is kept.
+ */
+void pool_sweep(void)
+{
+	__u32 left = __atomic_load_n(&pool.left, __ATOMIC_SEQ_CST);
+	bool stuck = false;
+	int saved = errno;
+	__u32 rest;
+
+	if (spd_likely(!left))
+		return;
+	/* Two that count at once count one; neither goes below none. */
+	rest = __atomic_load_n(&pool.rest, __ATOMIC_RELAXED);
+	if (rest) {
+		__atomic_store_n(&pool.rest, rest - 1, __ATOMIC_RELAXED);
+		return;
+	}
+	for (unsigned int i = 0; i < pool.used; i++)
+		stuck |= pool_unreferred(&pool.at[i]) && !pool_clear(&pool.at[i], 1);
+	if (stuck)
+		__atomic_store_n(&pool.rest, POOL_REST, __ATOMIC_RELAXED);
+	else
+		__atomic_compare_exchange_n(&pool.left, &left, 0, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_RELAXED);
+	errno = saved;
+}
+
+/**
  * pool_put() - a number does not refer to its handle any more
  * @word: what its entry had
  *
- * The last one takes the handle apart. Where a thread is inside, that is left to who
- * next needs a slot.
+ * The last one takes the handle apart, or leaves it to pool_sweep() where a thread is
+ * inside.
  *
  * Context: signal-safe; errno is kept.
  */
@@ -129,8 +176,8 @@ void pool_put(__u64 word)
 			return;
 	} while (!__atomic_compare_exchange_n(&h->life, &life, life - 1, true,
 					      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-	if ((life & POOL_REFS) == 1)
-		pool_clear(h);
+	if ((life & POOL_REFS) == 1 && !pool_clear(h, POOL_TRIES))
+		__atomic_add_fetch(&pool.left, 1, __ATOMIC_SEQ_CST);
 	errno = saved;
 }
 
@@ -155,10 +202,13 @@ static __u64 pool_get(struct slot *h, __u64 key)
  */
 __u64 pool_find(__u64 key)
 {
-	for (unsigned int i = 0; i < pool.used; i++)
+	__u64 word = 0;
+
+	/* One that is about to be retired may have the same key. */
+	for (unsigned int i = 0; i < pool.used && !word; i++)
 		if (__atomic_load_n(&pool.keys[i], __ATOMIC_RELAXED) == key)
-			return pool_get(&pool.at[i], key);
-	return 0;
+			word = pool_get(&pool.at[i], key);
+	return word;
 }
 
 /* Transfers that a handle has seen. */
@@ -199,9 +249,8 @@ static struct slot *pool_take(void)
 	for (int looks = 0; looks < POOL_LOOKS; looks++) {
 		h = &pool.at[pool.hand];
 		pool.hand = (pool.hand + 1) % pool.count;
-		if (__atomic_load_n(&h->busy, __ATOMIC_ACQUIRE) &&
-		    !(__atomic_load_n(&h->life, __ATOMIC_RELAXED) & POOL_REFS))
-			pool_clear(h);
+		if (pool_unreferred(h))
+			pool_clear(h, POOL_TRIES);
 		if (!__atomic_load_n(&h->busy, __ATOMIC_ACQUIRE) || pool_evict(h))
 			return h;
 	}
@@ -246,12 +295,15 @@ static bool pool_fill(struct slot *h, int fd, int type)
 __u64 pool_make(int fd, int type, bool inet, __u64 key)
 {
 	struct slot *h = pool_take();
+	__u64 word;
 
 	if (!h || !pool_fill(h, fd, type))
 		return 0;
 	h->inet = inet;
 	__atomic_store_n(&pool.keys[h->number], key, __ATOMIC_RELAXED);
+	/* Referred to before it is busy: who sweeps takes it for one to be retired. */
+	word = pool_life_word(h, __atomic_add_fetch(&h->life, 1, __ATOMIC_SEQ_CST));
 	__atomic_store_n(&h->busy, true, __ATOMIC_RELEASE);
 	stats_add(STATS_HANDLES, 1);
-	return pool_life_word(h, __atomic_add_fetch(&h->life, 1, __ATOMIC_SEQ_CST));
+	return word;
 }

@@ -46,6 +46,8 @@ struct slot {
  * @used: slots from here on were never used
  * @hand: where the search for an idle one goes on
  * @lock: the process that searches or fills a slot, 0 if none
+ * @left: slots that no number refers to and that had a thread inside, 0 if none
+ * @rest: numbers that are given up without a look at those, while there is one inside
  */
 struct pool {
 	struct slot	*at;
@@ -54,6 +56,8 @@ struct pool {
 	unsigned int	used;
 	unsigned int	hand;
 	__u32		lock;
+	__u32		left __attribute__((aligned(64)));
+	__u32		rest;
 };
 
 extern struct pool pool __attribute__((visibility("hidden")));
@@ -85,5 +89,6 @@ void pool_unlock(void);
 __u64 pool_find(__u64 key);
 __u64 pool_make(int fd, int type, bool inet, __u64 key);
 void pool_put(__u64 word);
+void pool_sweep(void);
 
 #endif /* PRE_POOL_H */

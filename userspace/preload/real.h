@@ -61,6 +61,10 @@
 	X(int, creat64, (const char *, mode_t))					\
 	X(int, epoll_create, (int))						\
 	X(int, epoll_create1, (int))						\
+	X(int, epoll_ctl, (int, int, int, void *))				\
+	X(int, epoll_wait, (int, void *, int, int))				\
+	X(int, epoll_pwait, (int, void *, int, int, const void *))		\
+	X(int, epoll_pwait2, (int, void *, int, const struct timespec *, const void *)) \
 	X(int, eventfd, (unsigned int, int))					\
 	X(int, signalfd, (int, const void *, int))				\
 	X(int, timerfd_create, (int, int))					\

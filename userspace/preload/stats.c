@@ -92,14 +92,15 @@ static void stats_print(const struct speed_stats *sum)
 
 	n = snprintf(text, sizeof(text),
 		     "speedrun: %s[%ld]: sent %llu, received %llu mapped; %llu by system call; "
-		     "connections %llu, evicted %llu, denied %llu; leases %llu, revocations %llu; "
-		     "wakes %llu, waits %llu, spins %llu\n",
+		     "connections %llu, evicted %llu, denied %llu; epoll events %llu; "
+		     "leases %llu, revocations %llu; wakes %llu, waits %llu, spins %llu\n",
 		     program_invocation_short_name, raw_syscall(SYS_getpid),
 		     (unsigned long long)sum->mapped_sends,
 		     (unsigned long long)sum->mapped_recvs, (unsigned long long)sum->calls,
 		     (unsigned long long)stats[STATS_HANDLES],
 		     (unsigned long long)stats[STATS_EVICTED],
 		     (unsigned long long)stats[STATS_DENIED],
+		     (unsigned long long)stats[STATS_TOLD],
 		     (unsigned long long)sum->leases, (unsigned long long)sum->revocations,
 		     (unsigned long long)sum->wakes, (unsigned long long)sum->waits,
 		     (unsigned long long)sum->spins);

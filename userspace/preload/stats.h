@@ -11,6 +11,7 @@ enum {
 	STATS_HANDLES,	/* connections that got a handle */
 	STATS_EVICTED,	/* handles taken away because idle */
 	STATS_DENIED,	/* connections that the ports ruled out */
+	STATS_TOLD,	/* epoll events that were told without the kernel */
 	STATS_COUNT
 };
 

@@ -6,33 +6,22 @@
  * known, because it is open in the parent; what it opens is forgotten, because the
  * child may use it, and the parent is then only slower. It makes no handles.
  */
-#include <sys/mman.h>
+#include "pages.h"
 #include "pool.h"
 #include "table.h"
+#include "watch.h"
 
 struct table table;
 
 static __u32 *table_pid;	/* in a page that a child of fork() finds wiped */
 
-static void *table_pages(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p == MAP_FAILED)
-		return NULL;
-	/* Few numbers are used: a huge page would be memory for nothing. */
-	madvise(p, bytes, MADV_NOHUGEPAGE);
-	return p;
-}
-
 /* 0, or -1 where there is no memory. */
 int table_start(__s32 after)
 {
-	struct entry *at = table_pages(sizeof(*at) * TABLE_NUMBERS);
+	struct entry *at = pages_get(sizeof(*at) * TABLE_NUMBERS);
 
-	table_pid = table_pages(sizeof(*table_pid));
-	if (!at || !table_pid || madvise(table_pid, sizeof(*table_pid), MADV_WIPEONFORK))
+	table_pid = pages_get_wiped(sizeof(*table_pid));
+	if (!at || !table_pid)
 		return -1;
 	table.at = at;
 	table.after = after;
@@ -65,12 +54,7 @@ bool table_own_process(void)
 /* A number is going to have a word. */
 void table_reach(int fd)
 {
-	unsigned int top = __atomic_load_n(&table.top, __ATOMIC_RELAXED);
-
-	while (top <= (unsigned int)fd &&
-	       !__atomic_compare_exchange_n(&table.top, &top, (unsigned int)fd + 1, true,
-					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-		;
+	pages_reach(&table.top, (unsigned int)fd + 1);
 }
 
 /*
@@ -114,9 +98,13 @@ void table_forget(int fd)
 	if ((unsigned int)fd >= table.count)
 		return;
 	e = &table.at[fd];
+	if (spd_unlikely(watch_known(fd)) && table_own_process())
+		watch_forget(fd);
 	word = __atomic_load_n(&e->word, __ATOMIC_RELAXED);
 	if (!word && !e->used)
 		return;
+	if (spd_unlikely(pool.left) && table_own_process())
+		pool_sweep();
 	if (pool_word_is_handle(word) && !table_own_process())
 		return;
 	table_clear(e, true);
@@ -125,12 +113,16 @@ void table_forget(int fd)
 void table_forget_range(unsigned int first, unsigned int last)
 {
 	unsigned int top = __atomic_load_n(&table.top, __ATOMIC_RELAXED);
+	unsigned int watched = __atomic_load_n(&watches.top, __ATOMIC_RELAXED);
 
+	top = top > watched ? top : watched;
 	for (unsigned int fd = first; fd < top && fd <= last; fd++)
 		table_forget((int)fd);
 }
 
 SPD_COLD void table_new_slowly(int fd)
 {
+	if (watch_known(fd))
+		watch_forget(fd);
 	table_clear(&table.at[fd], table_own_process());
 }

@@ -15,7 +15,7 @@
 #ifndef PRE_TABLE_H
 #define PRE_TABLE_H
 
-#include "handle.h"
+#include "watch.h"
 
 #define TABLE_NUMBERS	(1u << 20)	/* higher ones are left alone */
 
@@ -61,7 +61,7 @@ static inline int table_new(int fd)
 {
 	if ((unsigned int)fd < table.count &&
 	    spd_unlikely(__atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED) ||
-			 table.at[fd].used))
+			 table.at[fd].used || watch_known(fd)))
 		table_new_slowly(fd);
 	return fd;
 }

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPEED_IOC_EPOLL: an epoll set that alone waits is woken once for all that comes until
+ * it asks, and hears of everything; with others beside it nothing changes. Both roles
+ * are worked by hand.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "epolling.h"
+#include "harness.h"
+#include "regions.h"
+#include "tcp_pair.h"
+#include "uring.h"
+
+/**
+ * struct hand - a role that is worked by hand
+ * @fd: the socket
+ * @l: the lease
+ * @r: the regions
+ */
+struct hand {
+	int fd;
+	struct speed_lease l;
+	struct regions r;
+};
+
+static void hand_take(struct hand *h, int fd, int role)
+{
+	h->fd = fd;
+	MUST(lease_role(fd, role, &h->l) == 0);
+	map_all(fd, &h->l, &h->r);
+}
+
+static __u64 *hand_own(const struct hand *h)
+{
+	return &((struct speed_index *)h->r.own)->index;
+}
+
+static uint64_t hand_other(const struct hand *h)
+{
+	return __atomic_load_n(&((struct speed_index *)(h->r.peer + PAGE))->index,
+			       __ATOMIC_ACQUIRE);
+}
+
+static bool flagged(const struct hand *h)
+{
+	return __atomic_load_n(&((struct speed_kern *)h->r.peer)->flags, __ATOMIC_ACQUIRE) &
+	       SPEED_NEED_DATA;
+}
+
+/* A byte. Return: whether somebody had to be woken. */
+static bool put(const struct hand *tx)
+{
+	__atomic_store_n(hand_own(tx), *hand_own(tx) + 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!flagged(tx))
+		return false;
+	MUST(ioctl(tx->fd, SPEED_IOC_WAKE, SPEED_WAKE_READER) == 0);
+	return true;
+}
+
+/* All that is there. Return: bytes. */
+static uint64_t take(const struct hand *rx)
+{
+	uint64_t head = hand_other(rx), n = head - *hand_own(rx);
+
+	__atomic_store_n(hand_own(rx), head, __ATOMIC_RELEASE);
+	return n;
+}
+
+static void both(const struct transport *t, struct end e[2], struct hand *tx, struct hand *rx)
+{
+	tp_pair(t, e);
+	hand_take(tx, e[0].fd, SPEED_ROLE_TX);
+	hand_take(rx, e[1].fd, SPEED_ROLE_RX);
+}
+
+static int claim(const struct hand *rx)
+{
+	return ioctl(rx->fd, SPEED_IOC_EPOLL, (unsigned long)rx->l.pair);
+}
+
+static void refused(const struct transport *t)
+{
+	struct hand tx, rx;
+	struct end e[2];
+	int fd = tp_socket(t, 0), a, b;
+
+	WANT_ERR(ioctl(fd, SPEED_IOC_EPOLL, 1), t->fused ? ENOTTY : ENOTCONN, "unconnected");
+	close(fd);
+	both(t, e, &tx, &rx);
+	WANT_ERR(ioctl(tx.fd, SPEED_IOC_EPOLL, (unsigned long)rx.l.pair), ESTALE,
+		 "who has another role");
+	WANT_ERR(ioctl(rx.fd, SPEED_IOC_EPOLL, (unsigned long)rx.l.pair + 1), ESTALE,
+		 "another pair");
+	WANT_ERR(ioctl(rx.fd, SPEED_IOC_EPOLL, 0), ESTALE, "none");
+	WANT_ERR(claim(&rx), EBUSY, "nobody waits");
+	a = epoll_on(rx.fd, EPOLLIN);
+	WANT_OK(claim(&rx), "one set");
+	WANT_OK(claim(&rx), "again");
+	b = epoll_on(rx.fd, EPOLLIN);
+	WANT_ERR(claim(&rx), EBUSY, "two sets");
+	close(a);
+	WANT_OK(claim(&rx), "the other is left");
+	WANT_OK(set_int(rx.fd, SOL_SPEED, SPEED_UNLEASE, SPEED_ROLE_RX), "give it back");
+	WANT_ERR(claim(&rx), ESTALE, "without a lease");
+	close(b);
+	pair_close(e);
+}
+
+static void level(const struct transport *t)
+{
+	struct hand tx, rx;
+	struct end e[2];
+	int ep, i, round, woken;
+
+	both(t, e, &tx, &rx);
+	ep = epoll_on(rx.fd, EPOLLIN);
+	WANT_TRUE(put(&tx) && put(&tx), "woken each time");
+	WANT_OK(claim(&rx), "claim");
+	WANT(epoll_next(ep, 0), EPOLLIN, 0, "an event");
+	WANT(take(&rx), 2, 0, "bytes");
+	WANT(epoll_next(ep, 0), 0, 0, "no event");
+	for (round = 0; round < 20; round++) {
+		for (i = 0, woken = 0; i < 50; i++)
+			woken += put(&tx);
+		WANT(woken, 1, 0, "%d: woken once", round);
+		WANT(epoll_next(ep, 0), EPOLLIN, 0, "%d: an event", round);
+		WANT_TRUE(put(&tx), "%d: it has asked", round);
+		WANT(take(&rx), 51, 0, "%d: bytes", round);
+		WANT(epoll_next(ep, 0), 0, 0, "%d: taken", round);
+	}
+	close(ep);
+	WANT_TRUE(!put(&tx) || !put(&tx), "nobody waits");
+	pair_close(e);
+}
+
+/* One that looks for edges hears of each that comes after it was told. */
+static void edge(const struct transport *t)
+{
+	struct hand tx, rx;
+	struct end e[2];
+	int ep, i;
+
+	both(t, e, &tx, &rx);
+	ep = epoll_on(rx.fd, EPOLLIN | EPOLLET);
+	WANT_OK(claim(&rx), "claim");
+	for (i = 0; i < 20; i++) {
+		WANT_TRUE(put(&tx), "%d: woken", i);
+		WANT_TRUE(!put(&tx), "%d: not again", i);
+		WANT(epoll_next(ep, 0), EPOLLIN, 0, "%d: an edge", i);
+		WANT(epoll_next(ep, 0), 0, 0, "%d: told", i);
+		if (i & 1)
+			take(&rx);
+	}
+	close(ep);
+	pair_close(e);
+}
+
+static void oneshot(const struct transport *t)
+{
+	struct epoll_event on = { .events = EPOLLIN | EPOLLONESHOT };
+	struct hand tx, rx;
+	struct end e[2];
+	int ep, i;
+
+	both(t, e, &tx, &rx);
+	ep = epoll_on(rx.fd, EPOLLIN | EPOLLONESHOT);
+	WANT_OK(claim(&rx), "claim");
+	for (i = 0; i < 20; i++) {
+		put(&tx);
+		WANT(epoll_next(ep, 0), EPOLLIN, 0, "%d: an event", i);
+		put(&tx);
+		put(&tx);
+		WANT(epoll_next(ep, 0), 0, 0, "%d: told", i);
+		if (i & 1)
+			take(&rx);
+		MUST(epoll_ctl(ep, EPOLL_CTL_MOD, rx.fd, &on) == 0);
+		WANT(epoll_next(ep, 0), i & 1 ? 0 : EPOLLIN, 0, "%d: armed again", i);
+		MUST(epoll_ctl(ep, EPOLL_CTL_MOD, rx.fd, &on) == 0);
+	}
+	close(ep);
+	pair_close(e);
+}
+
+/* Another entry is another's, though it be a set's: until somebody says so. */
+static void replaced(const struct transport *t)
+{
+	struct epoll_event on = { .events = EPOLLIN };
+	struct hand tx, rx;
+	struct end e[2];
+	int ep, other;
+
+	both(t, e, &tx, &rx);
+	ep = epoll_on(rx.fd, EPOLLIN);
+	WANT_OK(claim(&rx), "claim");
+	WANT_TRUE(put(&tx) && !put(&tx), "woken once");
+	other = epoll_on(rx.fd, EPOLLIN);
+	WANT_TRUE(put(&tx) && put(&tx), "two sets: woken each time");
+	WANT(epoll_next(ep, 0), EPOLLIN, 0, "the one");
+	WANT(epoll_next(other, 0), EPOLLIN, 0, "the other");
+	MUST(epoll_ctl(ep, EPOLL_CTL_DEL, rx.fd, &on) == 0);
+	WANT_TRUE(put(&tx) && put(&tx), "the other alone: woken each time");
+	WANT_OK(claim(&rx), "claim");
+	WANT_TRUE(put(&tx) && !put(&tx), "woken once");
+	WANT(epoll_next(other, 0), EPOLLIN, 0, "an event");
+	close(ep);
+	close(other);
+	pair_close(e);
+}
+
+static long waits_by_poll(void *arg)
+{
+	struct pollfd p = { .fd = *(int *)arg, .events = POLLIN };
+
+	return poll(&p, 1, URING_SOON_MS);
+}
+
+static volatile sig_atomic_t signals;
+
+static void count(int sig)
+{
+	(void)sig;
+	signals++;
+}
+
+/* Others that wait beside the set. */
+static void beside(const struct transport *t)
+{
+	struct hand tx, rx;
+	struct end e[2];
+	struct task k;
+	int ep, i;
+
+	both(t, e, &tx, &rx);
+	ep = epoll_on(rx.fd, EPOLLIN);
+	WANT_OK(claim(&rx), "claim");
+	for (i = 0; i < 20; i++) {
+		WANT_TRUE(put(&tx) && !put(&tx), "%d: woken once", i);
+		take(&rx);
+		task_start(&k, waits_by_poll, &rx.fd);
+		MUST(task_sleeps(&k));
+		WANT_TRUE(put(&tx), "%d: somebody sleeps in poll", i);
+		WANT(task_join(&k), 1, 0, "%d: poll", i);
+		WANT(epoll_next(ep, 0), EPOLLIN, 0, "%d: an event", i);
+		take(&rx);
+		WANT(epoll_next(ep, 0), 0, 0, "%d: taken", i);
+	}
+	MUST(signal(SIGIO, count) != SIG_ERR && fcntl(rx.fd, F_SETOWN, getpid()) == 0);
+	WANT_TRUE(put(&tx) && !put(&tx), "woken, and it does not ask");
+	MUST(fcntl(rx.fd, F_SETFL, O_ASYNC) == 0);
+	for (i = 0; i < 20; i++) {
+		signals = 0;
+		WANT_TRUE(put(&tx), "%d: a signal is wanted", i);
+		WANT_TRUE(signals, "%d: the signal", i);
+	}
+	close(ep);
+	pair_close(e);
+}
+
+/* It says what it saw, and does not ask. */
+static void multishot(const struct transport *t)
+{
+	struct io_uring_cqe cqe;
+	struct hand tx, rx;
+	struct end e[2];
+	struct uring u;
+	int ep, i;
+
+	need_uring(&u);
+	both(t, e, &tx, &rx);
+	ep = epoll_on(rx.fd, EPOLLIN);
+	WANT_OK(claim(&rx), "claim");
+	uring_prepare(&u, IORING_OP_POLL_ADD, rx.fd, NULL, IORING_POLL_ADD_MULTI, 7)->
+		poll32_events = POLLIN;
+	uring_submit(&u);
+	for (i = 0; i < 20; i++) {
+		WANT_TRUE(put(&tx), "%d: woken", i);
+		WANT_TRUE(uring_wait(&u, &cqe, URING_SOON_MS), "%d: a completion", i);
+		WANT(cqe.res & POLLIN, POLLIN, 0, "%d: readable", i);
+		take(&rx);
+	}
+	uring_close(&u);
+	close(ep);
+	pair_close(e);
+}
+
+struct player {
+	const struct hand *rx;
+	int ep;
+	uint64_t total;
+};
+
+static long takes_all(void *arg)
+{
+	struct player *p = arg;
+	uint64_t got = 0;
+
+	while (got < p->total) {
+		if (!epoll_next(p->ep, 30000))
+			return -1;	/* a wake-up was lost */
+		got += take(p->rx);
+	}
+	return 0;
+}
+
+/* Nothing is missed, at whatever moment a byte comes. */
+static void raced(const struct transport *t, unsigned int how)
+{
+	struct player p = { .total = soak_times(20000, 50) };
+	struct hand tx, rx;
+	struct end e[2];
+	struct task k;
+	uint64_t i;
+	long woken = 0;
+
+	both(t, e, &tx, &rx);
+	p.rx = &rx;
+	p.ep = epoll_on(rx.fd, EPOLLIN | how);
+	WANT_OK(claim(&rx), "claim");
+	task_start(&k, takes_all, &p);
+	for (i = 0; i < p.total; i++) {
+		while (*hand_own(&tx) - hand_other(&tx) > (i & 7 ? 4 : 0) &&
+		       !__atomic_load_n(&k.done, __ATOMIC_ACQUIRE))
+			sched_yield();
+		woken += put(&tx);
+	}
+	WANT(task_join(&k), 0, 0, "all came");
+	WANT_TRUE(woken, "somebody slept");
+	close(p.ep);
+	pair_close(e);
+}
+
+static void raced_level(const struct transport *t)
+{
+	raced(t, 0);
+}
+
+static void raced_edge(const struct transport *t)
+{
+	raced(t, EPOLLET);
+}
+
+#define BY_HAND	(CASE_STREAM | CASE_SPEED | CASE_FUSED)
+
+static const struct test_case cases[] = {
+	{ "refused", refused, BY_HAND },
+	{ "level", level, BY_HAND },
+	{ "edge", edge, BY_HAND },
+	{ "oneshot", oneshot, BY_HAND },
+	{ "replaced", replaced, BY_HAND },
+	{ "beside", beside, BY_HAND },
+	{ "multishot", multishot, BY_HAND },
+	{ "raced_level", raced_level, BY_HAND | CASE_LONG },
+	{ "raced_edge", raced_edge, BY_HAND | CASE_LONG },
+};
+
+RUN_CASES(cases)

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Sets and their members.
+ *
+ * A crew's lock is only ever tried: a signal handler may have interrupted its holder.
+ * Who does not get it goes without. A member that is not one any more is dropped when
+ * it is next looked at.
+ */
+#include "crew_set.h"
+#include "pages.h"
+
+#define CREWS		32	/* sets at most */
+
+#define CREW_EVENTS	(EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLERR | EPOLLHUP)
+
+static struct crew *crews;	/* in pages that a child of fork() finds wiped */
+static unsigned int crews_used;	/* from here on none was ever made */
+static __u32 crew_last = WATCH_SETS;
+
+/* 0, or -1 where there is no memory. */
+int crew_start(void)
+{
+	crews = pages_get_wiped(sizeof(*crews) * CREWS);
+	return crews ? 0 : -1;
+}
+
+static __u32 crew_id(const struct crew *c)
+{
+	return __atomic_load_n(&c->id, __ATOMIC_ACQUIRE);
+}
+
+struct crew *crew_find(int epfd)
+{
+	unsigned int used = __atomic_load_n(&crews_used, __ATOMIC_ACQUIRE);
+
+	for (struct crew *c = crews; c < crews + used; c++)
+		if (crew_id(c) >= WATCH_SETS &&
+		    __atomic_load_n(&c->epfd, __ATOMIC_RELAXED) == epfd)
+			return c;
+	return NULL;
+}
+
+/* Is it the set that the number is, and the only one by which it is known? */
+static bool crew_holds(const struct crew *c, int epfd)
+{
+	return crew_find(epfd) == c && watch_set(&watches.at[epfd]) == WATCH_SET;
+}
+
+/* In a slot that nobody has. Return: its identity, or WATCH_UNKNOWN. */
+static __u32 crew_make(struct crew *c, int epfd)
+{
+	__u32 none = 0, before, id;
+	__u64 ticket;
+
+	if (!__atomic_compare_exchange_n(&c->id, &none, 1, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return WATCH_UNKNOWN;
+	if (!crew_trylock(c)) {
+		__atomic_store_n(&c->id, 0, __ATOMIC_RELEASE);
+		return WATCH_UNKNOWN;
+	}
+	pages_reach(&crews_used, (unsigned int)(c - crews) + 1);
+	c->n = 0;
+	c->limit = 0;
+	__atomic_store_n(&c->epfd, epfd, __ATOMIC_RELAXED);
+	/* So that its end is seen. */
+	ticket = watch_begin(epfd, &before);
+	watch_end(epfd, ticket, WATCH_SET, NULL);
+	id = __atomic_fetch_add(&crew_last, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->id, id, __ATOMIC_SEQ_CST);
+	/* Closed meanwhile, or another thread made one for it. */
+	if (!crew_holds(c, epfd)) {
+		__atomic_store_n(&c->id, 0, __ATOMIC_SEQ_CST);
+		id = WATCH_UNKNOWN;
+	}
+	crew_unlock(c);
+	return id;
+}
+
+/**
+ * crew_identity() - who a set is
+ * @epfd: its number
+ * @make: one that is not known shall be
+ *
+ * Return: its identity, or WATCH_UNKNOWN.
+ */
+__u32 crew_identity(int epfd, bool make)
+{
+	struct crew *c = crew_find(epfd);
+
+	if (c)
+		return crew_id(c);
+	for (c = crews; make && c < crews + CREWS; c++)
+		if (!crew_id(c))
+			return crew_make(c, epfd);
+	return WATCH_UNKNOWN;
+}
+
+/* Is there a set of that identity yet? */
+bool crew_lives(__u32 set)
+{
+	unsigned int used = __atomic_load_n(&crews_used, __ATOMIC_ACQUIRE);
+
+	for (const struct crew *c = crews; c < crews + used; c++)
+		if (crew_id(c) == set)
+			return true;
+	return false;
+}
+
+/* Its number is about to be closed, or has come anew. What it watched is unknown. */
+void crew_disband(int epfd)
+{
+	unsigned int used = __atomic_load_n(&crews_used, __ATOMIC_ACQUIRE);
+
+	for (struct crew *c = crews; c < crews + used; c++)
+		if (crew_id(c) >= WATCH_SETS &&
+		    __atomic_load_n(&c->epfd, __ATOMIC_RELAXED) == epfd)
+			__atomic_store_n(&c->id, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Events that are told here. */
+static bool crew_can(const struct watch *w)
+{
+	return !(w->events & ~CREW_EVENTS) && (w->events & (EPOLLIN | EPOLLOUT));
+}
+
+/**
+ * crew_read() - what is known of a number now
+ * @c: the set
+ * @fd: the number, below watches.top
+ * @w: filled in
+ * @m: filled in
+ *
+ * Return: whether it is a member.
+ */
+bool crew_read(const struct crew *c, int fd, struct watch *w, struct member *m)
+{
+	if ((unsigned int)fd >= table.count || !watch_read(fd, w) || watch_set(w) != c->id ||
+	    !crew_can(w))
+		return false;
+	m->word = __atomic_load_n(&table.at[fd].word, __ATOMIC_ACQUIRE);
+	m->state = w->state;
+	m->fd = fd;
+	m->events = w->events;
+	return pool_word_is_handle(m->word);
+}
+
+static void crew_add(struct crew *c, int fd)
+{
+	unsigned int at = __atomic_load_n(&watches.at[fd].at, __ATOMIC_RELAXED);
+	struct member m;
+	struct watch w;
+
+	if (!crew_read(c, fd, &w, &m))
+		return;
+	if (at < c->n && c->member[at].fd == fd) {
+		c->member[at] = m;
+		return;
+	}
+	for (at = 0; at < c->n && c->member[at].fd != fd; )
+		at++;
+	if (at == CREW_MAX)
+		return;
+	if (!c->n) {
+		c->now = 0;
+		c->slept = 0;
+		c->again = 1;
+		c->score = 0;
+		c->rest = 0;
+		c->pause = 0;
+	}
+	c->member[at] = m;
+	c->n += at == c->n;
+	__atomic_store_n(&watches.at[fd].at, at, __ATOMIC_RELAXED);
+}
+
+/**
+ * crew_join() - a number has a handle, and is watched
+ * @fd: the number, for which watch_known() holds
+ *
+ * Context: signal-safe.
+ */
+void crew_join(int fd)
+{
+	unsigned int used = __atomic_load_n(&crews_used, __ATOMIC_ACQUIRE);
+	__u32 set = watch_set(&watches.at[fd]);
+
+	if (set < WATCH_SETS || (unsigned int)fd >= table.count ||
+	    !pool_word_is_handle(__atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED)))
+		return;
+	for (struct crew *c = crews; c < crews + used; c++) {
+		if (crew_id(c) != set || !crew_trylock(c))
+			continue;
+		crew_add(c, fd);
+		crew_unlock(c);
+	}
+}

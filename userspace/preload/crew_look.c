@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Looking at the rings of a set.
+ *
+ * A member is looked at with its role entered, as by a transfer: so it is not taken
+ * apart meanwhile.
+ *
+ * A program that finds events here does not enter the kernel, and neither need its
+ * peers: once a connection has proved busy, the kernel is told that an epoll set alone
+ * waits there (SPEED_IOC_EPOLL), and wakes it once for all that comes until the set
+ * asks.
+ */
+#include "crew_set.h"
+
+#define CREW_HITS	(1u << 30)	/* then nobody counts any more */
+#define CREW_PROVED	8	/* events until the kernel is told */
+
+/* The peer has taken everything: then there is room, whatever limits there are. */
+static bool crew_writable(struct speed *s)
+{
+	struct spd_role *r = &s->role[SPEED_ROLE_TX];
+	bool yes;
+
+	if (!spd_role_trylock(s, r))
+		return false;
+	yes = spd_role_ready(r, SPEED_ROLE_TX) &&
+	      spd_role_came(r, SPEED_ROLE_TX, r->side.size);
+	spd_role_leave(r);
+	return yes;
+}
+
+/* What the kernel would tell of the connection, with the role entered; 0: ask it. */
+static __u32 crew_events(struct crew *c, struct speed *s, __u32 wanted)
+{
+	struct spd_role *r = &s->role[SPEED_ROLE_RX];
+	__u32 ready = 0;
+
+	if (!spd_role_ready(r, SPEED_ROLE_RX) ||
+	    (speed_load(&r->side.kern->flags) & (SPEED_CLOSED | SPEED_OVERFLOW)))
+		return 0;
+	c->limit = r->spin.cpus ? spd_spin_limit(s, r) : 0;
+	/* All that is so, or nothing: whether there is room must be certain, too. */
+	if ((wanted & EPOLLOUT) && !crew_writable(s))
+		return 0;
+	if ((wanted & EPOLLIN) && spd_role_came(r, SPEED_ROLE_RX, 1))
+		ready = EPOLLIN;
+	return ready | (wanted & EPOLLOUT);
+}
+
+/* The usual case, quickly: nothing has come. With the role entered. */
+static inline bool crew_idle(const struct spd_role *r, __u32 wanted)
+{
+	return !(wanted & EPOLLOUT) && __atomic_load_n(&r->epoch, __ATOMIC_RELAXED) != SPD_NO_LEASE &&
+	       speed_load_acquire(&r->side.theirs->index) == r->side.own;
+}
+
+/* Return: whether it is a member yet; its events, if any, in @ready. */
+static inline bool crew_ready(struct crew *c, const struct member *m, __u32 *ready)
+{
+	struct slot *h = pool_slot(m->word);
+	struct speed *s = &h->s;
+	struct spd_role *r = &s->role[SPEED_ROLE_RX];
+	bool lives;
+
+	*ready = 0;
+	if (spd_unlikely(__atomic_load_n(s->alive, __ATOMIC_RELAXED) != s->generation) ||
+	    !spd_role_trylock(s, r))
+		return true;
+	lives = pool_word_lives(h, m->word);
+	if (spd_likely(lives) && !crew_idle(r, m->events))
+		*ready = crew_events(c, s, m->events);
+	spd_role_leave(r);
+	return lives;
+}
+
+/* Tell the kernel, once; where others wait, too, later again. */
+static void crew_claim(const struct member *m, __u32 hits)
+{
+	__u64 pair = pool_slot(m->word)->s.role[SPEED_ROLE_RX].map.pair;
+	struct watch *w = &watches.at[m->fd];
+
+	if (hits < CREW_PROVED || (hits & (hits - 1)))
+		return;
+	if (!raw_call(SYS_ioctl, m->fd, SPEED_IOC_EPOLL, (long)pair, 0, 0, 0))
+		__atomic_fetch_or(&w->hits, WATCH_CLAIMED, __ATOMIC_RELAXED);
+}
+
+/* Its events, if what was known of it is so yet. Return: whether it is a member. */
+static inline bool crew_look_at(struct crew *c, struct member *m, struct epoll_event *event)
+{
+	struct member now;
+	struct watch w;
+	__u32 ready;
+	bool lives = crew_ready(c, m, &ready);
+
+	event->events = 0;
+	if (lives && !ready)
+		return true;
+	if (!crew_read(c, m->fd, &w, &now))
+		return false;
+	if (!lives || now.state != m->state || now.word != m->word) {
+		*m = now;
+		return true;
+	}
+	event->events = ready;
+	event->data.u64 = w.data;
+	if (w.hits < CREW_HITS && (ready & EPOLLIN)) {
+		__atomic_store_n(&watches.at[m->fd].hits, w.hits + 1, __ATOMIC_RELAXED);
+		crew_claim(m, w.hits + 1);
+	}
+	return true;
+}
+
+static void crew_drop(struct crew *c, unsigned int at)
+{
+	c->member[at] = c->member[--c->n];
+	__atomic_store_n(&watches.at[c->member[at].fd].at, at, __ATOMIC_RELAXED);
+}
+
+/* Each member once. Return: events. */
+int crew_look(struct crew *c, struct epoll_event *events, int max)
+{
+	struct epoll_event event;
+	int told = 0;
+
+	for (unsigned int i = 0, n = c->n; i < n && told < max; i++) {
+		unsigned int at = c->hand < c->n ? c->hand : 0;
+
+		if (!crew_look_at(c, &c->member[at], &event)) {
+			crew_drop(c, at);
+			continue;
+		}
+		c->hand = at + 1;
+		if (event.events)
+			events[told++] = event;
+	}
+	return told;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A set; private to crew.c and crew_look.c.
+ */
+#ifndef PRE_CREW_SET_H
+#define PRE_CREW_SET_H
+
+#include "call.h"
+#include "crew.h"
+
+#define CREW_MAX	1024	/* members of each */
+
+/**
+ * struct member - a mapped connection that a set watches
+ * @word: its handle's
+ * @state: of struct watch when it was read
+ * @fd: its number
+ * @events: EPOLL* then
+ */
+struct member {
+	__u64	word;
+	__u64	state;
+	int	fd;
+	__u32	events;
+};
+
+/**
+ * struct crew - a set
+ * @owner: the thread that works on it, 0 if none
+ * @id: its identity; 0: free, 1: being made
+ * @epfd: its number
+ * @n: members
+ * @hand: whom to look at first
+ * @told: calls and events since the kernel was asked
+ * @limit: how long looking may take, nanoseconds
+ * @now: how long it takes now
+ * @slept: calls since it was last tried
+ * @again: so many until it is tried again
+ * @whole: the last look took all the time there is, in vain
+ * @alone: who would bring something cannot run while this one looks, see lib/spin.c
+ * @asked: when the kernel was asked, nanoseconds of a coarse clock
+ * @score: what looking has been worth
+ * @rest: calls that are left to the kernel
+ * @pause: so many the last time
+ * @member: the members
+ */
+struct crew {
+	uintptr_t	owner;
+	__u32		id;
+	int		epfd;
+	unsigned int	n;
+	unsigned int	hand;
+	unsigned int	told;
+	__u32		limit;
+	__u32		now;
+	unsigned int	slept;
+	unsigned int	again;
+	bool		whole;
+	bool		alone;
+	__u64		asked;
+	int		score;
+	unsigned int	rest;
+	unsigned int	pause;
+	struct member	member[CREW_MAX];
+};
+
+struct crew *crew_find(int epfd);
+
+static inline bool crew_trylock(struct crew *c)
+{
+	uintptr_t none = 0;
+
+	return __atomic_compare_exchange_n(&c->owner, &none, spd_me(), false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static inline void crew_unlock(struct crew *c)
+{
+	__atomic_store_n(&c->owner, 0, __ATOMIC_RELEASE);
+}
+
+int crew_look(struct crew *c, struct epoll_event *events, int max);
+bool crew_read(const struct crew *c, int fd, struct watch *w, struct member *m);
+
+#endif /* PRE_CREW_SET_H */
