@@ -13,7 +13,7 @@
 
 static void note_elapsed(long begin)
 {
-	trace_num(now_ms() - begin >= LIMIT_MS / 2, "not before its time");
+	trace_num(ticked_ms() - begin >= LIMIT_MS / 2, "not before its time");
 }
 
 static void receiving(const struct transport *t)
@@ -26,16 +26,16 @@ static void receiving(const struct transport *t)
 	iov = (struct iovec){ buf, 16 };
 	tp_pair(t, e);
 	NOTE(set_timeout(e[0].fd, SO_RCVTIMEO, LIMIT_MS), "SO_RCVTIMEO");
-	begin = now_ms();
+	begin = ticked_ms();
 	NOTE(end_recv(&e[0], buf, 16, 0), "recv");
 	note_elapsed(begin);
-	begin = now_ms();
+	begin = ticked_ms();
 	NOTE(end_recvv(&e[0], &iov, 1, 0), "recvmsg");
 	note_elapsed(begin);
-	begin = now_ms();
+	begin = ticked_ms();
 	NOTE(read(e[0].fd, buf, 16), "read");
 	note_elapsed(begin);
-	begin = now_ms();
+	begin = ticked_ms();
 	NOTE(end_recv(&e[0], buf, 16, MSG_PEEK), "peek");
 	note_elapsed(begin);
 	NOTE(end_send(&e[1], "abc", 3, 0), "send");
@@ -53,11 +53,11 @@ static void partial_waitall(const struct transport *t)
 	tp_pair(t, e);
 	NOTE(set_timeout(e[0].fd, SO_RCVTIMEO, LIMIT_MS), "SO_RCVTIMEO");
 	NOTE(end_send(&e[1], "abc", 3, 0), "send");
-	begin = now_ms();
+	begin = ticked_ms();
 	NOTE(end_recv(&e[0], buf, 16, MSG_WAITALL), "recv with WAITALL");
 	note_elapsed(begin);
 	trace_bytes(buf, 3, "the bytes");
-	begin = now_ms();
+	begin = ticked_ms();
 	NOTE(end_recv(&e[0], buf, 16, MSG_WAITALL), "recv with WAITALL of nothing");
 	note_elapsed(begin);
 	pair_close(e);
@@ -95,10 +95,10 @@ static void sending(const struct transport *t)
 	/* What little room is left would make the first of these shorter. */
 	while (end_send(&e[0], buf, 1, MSG_DONTWAIT) == 1)
 		;
-	begin = now_ms();
+	begin = ticked_ms();
 	NOTE(end_send(&e[0], buf, sizeof(buf), 0), "send");
 	note_elapsed(begin);
-	begin = now_ms();
+	begin = ticked_ms();
 	NOTE(write(e[0].fd, buf, sizeof(buf)), "write");
 	note_elapsed(begin);
 	pair_close(e);
@@ -116,7 +116,7 @@ static void partial_send(const struct transport *t)
 	stream_fill(buf, len, 0);
 	tp_pair(t, e);
 	NOTE(set_timeout(e[0].fd, SO_SNDTIMEO, LIMIT_MS), "SO_SNDTIMEO");
-	begin = now_ms();
+	begin = ticked_ms();
 	n = end_send(&e[0], buf, len, 0);
 	note_elapsed(begin);
 	trace_num(n > 0 && n < (ssize_t)len, "a part was taken");
@@ -179,7 +179,7 @@ static void changed(const struct transport *t)
 	NOTE(end_send(&e[1], "abc", 3, 0), "send");
 	NOTE(task_join(&k), "recv");
 	NOTE(set_timeout(e[0].fd, SO_RCVTIMEO, LIMIT_MS), "SO_RCVTIMEO");
-	begin = now_ms();
+	begin = ticked_ms();
 	NOTE(end_recv(&e[0], buf, 4, 0), "recv");
 	note_elapsed(begin);
 	pair_close(e);

@@ -20,12 +20,22 @@ void sleep_ms(int ms)
 		;
 }
 
-long now_ms(void)
+static long clock_ms(clockid_t which)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(which, &t);
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+long now_ms(void)
+{
+	return clock_ms(CLOCK_MONOTONIC);
+}
+
+long ticked_ms(void)
+{
+	return clock_ms(CLOCK_MONOTONIC_COARSE);
 }
 
 void on_one_processor(void)

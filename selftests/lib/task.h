@@ -57,4 +57,10 @@ void on_one_processor(void);
 void sleep_ms(int ms);
 long now_ms(void);
 
+/*
+ * The time as the last tick left it. A socket's time limits are counted in ticks: where
+ * those came late, as on a busy machine, a limit ends early by the clock, but not by this.
+ */
+long ticked_ms(void);
+
 #endif
