@@ -167,7 +167,7 @@ static void ends_within(const struct task *k, int ms)
 /* The call is under way: its socket's reference stays. */
 static bool kept(long without)
 {
-	long until = now_ms() + HOLD_MS;
+	long until = now_ms() + soak_times(HOLD_MS, 1);
 
 	while (shim_references() > without) {
 		if (now_ms() > until)

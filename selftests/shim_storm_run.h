@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 
 #include "shim_storm_ends.h"
+#include "stacks.h"
 
 #define LATE_MS		60000
 
@@ -104,17 +105,23 @@ static long flip(void *arg)
 	return 0;
 }
 
+/* A remark each time: whether it moves, and whether TCP's timers are what it waits for. */
 static void say_where(void)
 {
 	int i, in, out;
 
 	for (i = 0; i < 2; i++) {
 		struct speed_fusion f = tcp_fusion(storm->fd[i]);
+		struct tcp_info t = { 0 };
+		socklen_t len = sizeof(t);
 
 		ioctl(storm->fd[i], FIONREAD, &in);
 		ioctl(storm->fd[i], TIOCOUTQ, &out);
-		trace_num(f.flags, "end %d sent %lu got %lu unread %d unsent %d reason %u: flags",
-			  i, storm->sent[i], storm->got[i], in, out, f.reason);
+		getsockopt(storm->fd[i], IPPROTO_TCP, TCP_INFO, &t, &len);
+		printf("# end %d sent %lu got %lu unread %d unsent %d reason %u flags %u; "
+		       "probes %u backoff %u rto %u us, unacked %u\n",
+		       i, storm->sent[i], storm->got[i], in, out, f.reason, f.flags, t.tcpi_probes,
+		       t.tcpi_backoff, t.tcpi_rto, t.tcpi_unacked);
 	}
 }
 
@@ -125,6 +132,9 @@ static void join_soon(pid_t pid, int end)
 
 	/* With hardly a window TCP waits for its timers, again and again. */
 	if (!poll_wait(pidfd, POLLIN, storm->tight ? 100000 : LATE_MS)) {
+		say_where();
+		stacks_print(getpgid(pid));
+		sleep_ms(3000);
 		say_where();
 		WANT(end, -1, 0, "this end does not come to its end");
 		kill(pid, SIGKILL);
@@ -238,7 +248,7 @@ static void run(int seconds, int (*life)(void *end))
 	pid_t pid[2];
 	int i;
 
-	seconds = soak_times(seconds, 12);
+	seconds = brief() ? seconds / 2 : soak_times(seconds, 12);
 	for (i = 0; i < 2; i++)
 		pid[i] = process_start(life, &number[i]);
 	for (i = 0; i < FLIPS; i++)

@@ -142,7 +142,7 @@ static void in_the_stream(const struct transport *t)
 	(void)t;
 	tcp_shim_net();
 	tcp_fused_pair(fd);
-	for (i = 0; i < soak_times(200, 20); i++) {
+	for (i = 0; i < (soak() ? 4000 : 200); i++) {
 		if (tap < 0)
 			tap = tap_open(i % 4 ? "lo" : NULL);
 		else if (close(tap) == 0)

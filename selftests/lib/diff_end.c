@@ -14,6 +14,7 @@
 #define TRY_US		100000
 #define ROUNDS		2000
 #define RESET_US	10000000
+#define LATE_US		15000000
 
 static void give_up(struct diff_run *r, int actor)
 {
@@ -88,25 +89,51 @@ static void read_rest(struct diff_run *r, int end)
 	diff_start(r, &s);
 }
 
+/* In silence: how much it is each time depends on time. */
+static void read_quietly(struct diff_run *r, int end)
+{
+	struct diff_log *log = r->log;
+	static struct diff_log silence;
+
+	silence.n = 0;
+	r->log = &silence;
+	read_rest(r, end);
+	r->log = log;
+}
+
 /*
  * Big sends come to their end once all is read, or nobody can: in silence, for it takes
  * as many rounds as it takes.
  */
 static void let_finish(struct diff_run *r)
 {
-	struct diff_log *log = r->log;
-	static struct diff_log silence;
 	int rounds = ROUNDS;
 
 	while ((sends(r, 0) || sends(r, 1)) && rounds--) {
-		silence.n = 0;
-		r->log = &silence;
 		if (sends(r, 1))
-			read_rest(r, 0);
+			read_quietly(r, 0);
 		if (sends(r, 0))
-			read_rest(r, 1);
-		r->log = log;
+			read_quietly(r, 1);
 		diff_nap(200);
+	}
+}
+
+/* Was it all sent to somebody who could read it, and is not there? */
+static bool misses(const struct diff_run *r, int end)
+{
+	const struct diff_dir *d = &r->m.dir[!end];
+
+	return diff_held(end) && !r->m.side[end].gone && !d->cut && !d->urgent && diff_unread(d);
+}
+
+/* What TCP sends again is late by its timers. */
+static void wait_for_late(struct diff_run *r, int end)
+{
+	long until = diff_now_us() + LATE_US;
+
+	while (misses(r, end) && diff_now_us() < until) {
+		read_quietly(r, end);
+		diff_nap(1000);
 	}
 }
 
@@ -118,7 +145,7 @@ static const char *judge(struct diff_run *r, int end)
 		return "not checked: urgent or lost bytes have left the stream";
 	if (diff_wrong_byte(d, diff_capture[end]) >= 0)
 		return "other bytes than were sent";
-	if (diff_held(end) && !r->m.side[end].gone && !d->cut && diff_unread(d))
+	if (misses(r, end))
 		return "some are missing";
 	return "as they were sent";
 }
@@ -166,6 +193,8 @@ void diff_end_program(struct diff_run *r)
 	interrupt_all(r, true);
 	for (end = 0; end < 2; end++)
 		read_rest(r, end);
+	for (end = 0; end < 2; end++)
+		wait_for_late(r, end);
 	for (end = 0; end < 2; end++)
 		check(r, end);
 	reset(false);

@@ -146,6 +146,25 @@ static void settle_outward(struct diff_run *r, int end)
 		diff_until(r, end, has_event, 0, ACKED_MS);
 }
 
+/* The answer to a SYN may come late, too: connect() did not wait. */
+static bool is_answered(int fd, long want)
+{
+	struct tcp_info info = { .tcpi_state = TCP_CLOSE };
+	socklen_t len = sizeof(info);
+
+	(void)want;
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) ||
+	       info.tcpi_state != TCP_SYN_SENT;
+}
+
+static void settle_connect(struct diff_run *r, int end)
+{
+	const struct diff_side *e = &r->m.side[end];
+
+	if (e->connecting && e->nonblock && !e->gone && !r->m.defer)
+		diff_until(r, end, is_answered, 0, END_MS);
+}
+
 static void settle_reset(struct diff_run *r, int end)
 {
 	if (r->m.side[end].hit)
@@ -165,6 +184,8 @@ void diff_settle(struct diff_run *r, const struct diff_step *s)
 {
 	int end = diff_end(s->actor);
 
+	if (diff_is(s, DC_LOOK | DC_SEND))
+		settle_connect(r, end);
 	if (diff_is(s, DC_LOOK))
 		diff_settle_dir(r, !end);
 	if (diff_is(s, DC_LOOK | DC_SEND))

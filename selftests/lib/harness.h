@@ -49,7 +49,9 @@ int run_cases(int argc, char **argv, const struct test_case *cases, size_t n);
 
 /* True for the long form of a test, which make soak runs. */
 bool soak(void);
-/* n, or so many times more in the long form. */
+/* True for the short one, which check runs on kernels beside the first. */
+bool brief(void);
+/* n, or so many times more in the long form, or in the short one a fourth of many. */
 int soak_times(int n, int more);
 
 /**

@@ -4,7 +4,9 @@
  *
  * SPEED_REFERENCE_ONLY=1 or --reference-only runs the references alone, for
  * machines without the module. Without it a missing module is a failure.
- * SPEED_TRANSPORT="..." is --transport for whoever cannot pass it.
+ * SPEED_TRANSPORT="..." is --transport for whoever cannot pass it. SPEED_SOAK=1 is the
+ * long form, SPEED_BRIEF=1 the short one, for kernels on which others repeat what one
+ * does whole.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -13,16 +15,30 @@
 
 #include "runner.h"
 
-bool soak(void)
+#define SHORTENED	12	/* times at least, for what is few already is not made fewer */
+
+static bool asked_for(const char *name)
 {
-	const char *s = getenv("SPEED_SOAK");
+	const char *s = getenv(name);
 
 	return s && *s && *s != '0';
 }
 
+bool soak(void)
+{
+	return asked_for("SPEED_SOAK");
+}
+
+bool brief(void)
+{
+	return !soak() && asked_for("SPEED_BRIEF");
+}
+
 int soak_times(int n, int more)
 {
-	return soak() ? n * more : n;
+	if (soak())
+		return n * more;
+	return brief() && n >= SHORTENED ? n / 4 : n;
 }
 
 static void usage(const char *name)
