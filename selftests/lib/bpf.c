@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* BPF programs of two instructions: see bpf.h. */
+/* BPF programs of two instructions, and maps: see bpf.h. */
 #define _GNU_SOURCE
-#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -50,4 +49,37 @@ int bpf_link_device(int prog, int ifindex, enum bpf_attach_type at, int flags)
 	attr.link_create.attach_type = at;
 	attr.link_create.flags = flags;
 	return bpf(BPF_LINK_CREATE, &attr);
+}
+
+int bpf_map(enum bpf_map_type type)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = type;
+	attr.key_size = sizeof(uint32_t);
+	attr.value_size = sizeof(uint32_t);
+	attr.max_entries = 4;
+	return bpf(BPF_MAP_CREATE, &attr);
+}
+
+int bpf_map_set(int map, uint32_t key, uint32_t value)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = map;
+	attr.key = (uintptr_t)&key;
+	attr.value = (uintptr_t)&value;
+	return bpf(BPF_MAP_UPDATE_ELEM, &attr);
+}
+
+int bpf_map_del(int map, uint32_t key)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = map;
+	attr.key = (uintptr_t)&key;
+	return bpf(BPF_MAP_DELETE_ELEM, &attr);
 }

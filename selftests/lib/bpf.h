@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* BPF programs of two instructions, which need no compiler: "return value". */
+/* BPF programs of two instructions, which need no compiler: "return value". And maps. */
 #ifndef SPEED_SELFTESTS_BPF_H
 #define SPEED_SELFTESTS_BPF_H
 
 #include <linux/bpf.h>
+#include <stdint.h>
 
 /* A descriptor, or -1 and errno. */
 int bpf_load(enum bpf_prog_type type, int value);
@@ -11,5 +12,10 @@ int bpf_load(enum bpf_prog_type type, int value);
 int bpf_attach_group(int prog, int group, enum bpf_attach_type at);
 /* To a device; it goes with the descriptor that is returned. */
 int bpf_link_device(int prog, int ifindex, enum bpf_attach_type at, int flags);
+/* A small map of four-byte words by four-byte keys: a descriptor, or -1 and errno. */
+int bpf_map(enum bpf_map_type type);
+/* 0, or -1 and errno. */
+int bpf_map_set(int map, uint32_t key, uint32_t value);
+int bpf_map_del(int map, uint32_t key);
 
 #endif
