@@ -12,6 +12,8 @@
 #include "trace.h"
 #include "transport.h"
 
+#define LATE_MS	5000
+
 void end_init(const struct transport *t, struct end *e, int fd, int side)
 {
 	memset(e, 0, sizeof(*e));
@@ -253,6 +255,19 @@ size_t end_drain(struct end *e, size_t offset)
 		done += n;
 	}
 	free(buf);
+	return done;
+}
+
+size_t end_drain_late(struct end *e, size_t offset, size_t want)
+{
+	size_t n, done = end_drain(e, offset);
+
+	while (done < want && (poll_wait(e->fd, POLLIN, LATE_MS) & POLLIN)) {
+		n = end_drain(e, offset + done);
+		if (!n)
+			break;	/* the end, or an error */
+		done += n;
+	}
 	return done;
 }
 

@@ -104,6 +104,8 @@ ssize_t end_recv_all(struct end *e, void *buf, size_t len);
 size_t end_fill(struct end *e, size_t chunk);
 /* Receives all that is there, without waiting, and checks it, or does not. */
 size_t end_drain(struct end *e, size_t offset);
+/* The same until so many bytes have come: TCP's wait for its window to open. */
+size_t end_drain_late(struct end *e, size_t offset, size_t want);
 size_t end_discard(struct end *e);
 
 unsigned int poll_now(int fd, short events);
