@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "faults.h"
@@ -38,6 +40,7 @@ static void begin_accept(void)
 {
 	begin_connect();
 	MUST(do_connect() == 0);
+	MUST(poll_wait(listener, POLLIN, 20000) & POLLIN);
 	MUST(set_nonblock(listener, true) == 0);
 }
 
@@ -152,9 +155,20 @@ static bool sane(int err)
 	return err == ENOMEM || err == ENOBUFS || err == ENFILE || err == EFAULT || err == EAGAIN;
 }
 
+/* What has gone by TCP has come when it is acknowledged. */
+static void settle(int fd)
+{
+	int i, n = 0;
+
+	for (i = 0; i < 500 && !ioctl(fd, SIOCOUTQ, &n) && n; i++)
+		sleep_ms(1);
+}
+
 /* An attempt to connect leaves the peer's bytes, if any, for it to read. */
 static void drain(void)
 {
+	settle(fd[0]);
+	settle(fd[1]);
 	while (recv(fd[0], buf, sizeof(buf), MSG_DONTWAIT) > 0)
 		;
 	while (recv(fd[1], buf, sizeof(buf), MSG_DONTWAIT) > 0)

@@ -22,21 +22,27 @@ static struct tcp_info info_of(int fd)
 	return i;
 }
 
-/* Acknowledgements of plain TCP may be late. */
+/* What it sent again, because an acknowledgement was late, is its own affair. */
+static __u64 sent_once(const struct tcp_info *i)
+{
+	return i->tcpi_bytes_sent - i->tcpi_bytes_retrans;
+}
+
+/* Bytes and acknowledgements of TCP may be late, on either. */
 static void want_same_info(int got, int want, const char *when)
 {
 	long until = now_ms() + 3000;
-	struct tcp_info g, w = info_of(want);
+	struct tcp_info g, w;
 
-	while (w.tcpi_bytes_acked < w.tcpi_bytes_sent - w.tcpi_bytes_retrans &&
-	       now_ms() < until) {
-		sleep_ms(10);
+	for (;;) {
 		w = info_of(want);
+		g = info_of(got);
+		if ((w.tcpi_bytes_acked >= sent_once(&w) && g.tcpi_bytes_acked >= sent_once(&g) &&
+		     w.tcpi_bytes_received == g.tcpi_bytes_received) || now_ms() > until)
+			break;
+		sleep_ms(10);
 	}
-	g = info_of(got);
-	/* What it sent again, because an acknowledgement was late, is its own affair. */
-	WANT(g.tcpi_bytes_sent, w.tcpi_bytes_sent - w.tcpi_bytes_retrans, 0, "%s: bytes sent",
-	     when);
+	WANT(sent_once(&g), sent_once(&w), 0, "%s: bytes sent", when);
 	WANT(g.tcpi_bytes_acked, w.tcpi_bytes_acked, 0, "%s: bytes acknowledged", when);
 	WANT(g.tcpi_bytes_received, w.tcpi_bytes_received, 0, "%s: bytes received", when);
 	WANT(g.tcpi_notsent_bytes, w.tcpi_notsent_bytes, 0, "%s: bytes not sent", when);
@@ -111,6 +117,16 @@ static int inq_of(int fd, size_t len, int flags)
 	return n;
 }
 
+/* What has gone by TCP has come when it is acknowledged. */
+static void settle(int fd)
+{
+	long until = now_ms() + 5000;
+
+	do {
+		sleep_ms(100);
+	} while (asked(fd, SIOCOUTQ) > 0 && now_ms() < until);
+}
+
 /* Written down for both kinds, line against line. */
 static void queues_of(const int fd[2], bool fused, char *story, size_t size)
 {
@@ -121,7 +137,7 @@ static void queues_of(const int fd[2], bool fused, char *story, size_t size)
 	TELL(asked(fd[1], SIOCINQ));
 	TELL(asked(fd[0], SIOCOUTQ));
 	MUST(tcp_put(fd[0], 3000, 0));
-	sleep_ms(100);
+	settle(fd[0]);
 	TELL(asked(fd[1], SIOCINQ));
 	TELL(asked(fd[0], SIOCOUTQ));
 	TELL(asked(fd[0], SIOCOUTQNSD));
@@ -131,7 +147,7 @@ static void queues_of(const int fd[2], bool fused, char *story, size_t size)
 	if (fused)
 		MUST(tcp_set_fuse(fd[0], 0) == 0);
 	MUST(tcp_put(fd[0], 1000, 3000));
-	sleep_ms(100);
+	settle(fd[0]);
 	TELL(asked(fd[1], SIOCINQ));
 	TELL(inq_of(fd[1], 500, 0));
 	TELL(inq_of(fd[1], 2000, 0));
@@ -140,7 +156,7 @@ static void queues_of(const int fd[2], bool fused, char *story, size_t size)
 	if (fused)
 		MUST(tcp_set_fuse(fd[0], 1) == 0);
 	MUST(shutdown(fd[0], SHUT_WR) == 0);
-	sleep_ms(100);
+	poll_wait(fd[1], POLLRDHUP, 5000);
 	TELL(asked(fd[1], SIOCINQ));
 	TELL(inq_of(fd[1], 8000, 0));
 	TELL(asked(fd[1], SIOCINQ));

@@ -129,6 +129,7 @@ static void nothing_kept(const struct transport *t)
 
 	if (!held_can_count())
 		trace_skip("needs root and CONFIG_SLUB_DEBUG, to count");
+	sleep_ms(200);	/* what others have closed goes first */
 	held_count(&before);
 	for (i = 0; i < LEFT; i++)
 		leave_mapped(&at[i]);

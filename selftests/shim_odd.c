@@ -36,6 +36,7 @@ static void urgent_story(const int fd[2], bool in_line, char *story, size_t size
 	MUST(send(fd[0], "before", 6, 0) == 6);
 	MUST(send(fd[0], "+U", 2, MSG_OOB) == 2);
 	MUST(send(fd[0], "after", 5, 0) == 5);
+	sleep_ms(30);
 	at += snprintf(story + at, size - at, "poll %x", poll_wait(fd[1], POLLPRI, 5000));
 	for (i = 0; i < 6; i++) {
 		at += snprintf(story + at, size - at, ", mark %d", at_mark(fd[1]));

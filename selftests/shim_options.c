@@ -117,6 +117,17 @@ static void want_repair_sees(int fd, size_t len)
 	free(in);
 }
 
+/* What goes by TCP comes a moment later. */
+static bool comes(int fd, int len)
+{
+	long until = now_ms() + 5000;
+	int inq = 0;
+
+	while (!ioctl(fd, FIONREAD, &inq) && inq != len && now_ms() < until)
+		sleep_ms(1);
+	return inq == len;
+}
+
 static void repair(const struct transport *t)
 {
 	long not = stat_number("tcp_not_repair");
@@ -129,6 +140,7 @@ static void repair(const struct transport *t)
 		int end = i & 1;
 
 		put_both(fd[!end], 6000);
+		WANT_TRUE(comes(fd[end], 12000), "it comes");
 		WANT_TRUE(tcp_put(fd[end], 4000, 0), "and the other way");
 		WANT_OK(set_int(fd[end], IPPROTO_TCP, TCP_REPAIR, 1), "repair");
 		want_repair_sees(fd[end], 12000);

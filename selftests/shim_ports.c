@@ -162,7 +162,10 @@ static void other_port(const struct transport *t)
 		close(listener);
 		MUST(setsockopt(fd[0], SOL_SOCKET, SO_LINGER, &(struct linger){ 1, 0 },
 				sizeof(struct linger)) == 0);
-		tcp_close(fd);
+		/* The reset comes before the addresses are used again. */
+		close(fd[0]);
+		poll_wait(fd[1], POLLIN, 5000);
+		close(fd[1]);
 	}
 }
 

@@ -11,6 +11,8 @@
 #include "stress.h"
 #include "tcp_pair.h"
 
+#define LATE_MS	20000
+
 /* The first control message of a receive, or 0; the bytes must be there. */
 static int control_of(int fd, int flags, int *level)
 {
@@ -31,13 +33,16 @@ static int control_of(int fd, int flags, int *level)
 
 static int stamp_after(const char *who, const int fd[2], int name, int value)
 {
+	long until = now_ms() + LATE_MS;
 	int level, type;
 
 	WANT_OK(set_int(fd[1], SOL_SOCKET, name, value), "ask");
 	/* The first one who asks has them switched on a moment later. */
-	sleep_ms(200);
-	WANT(send(fd[0], "stamped", 7, 0), 7, 0, "send");
-	type = control_of(fd[1], 0, &level);
+	do {
+		sleep_ms(100);
+		WANT(send(fd[0], "stamped", 7, 0), 7, 0, "send");
+		type = control_of(fd[1], 0, &level);
+	} while (!type && now_ms() < until);
 	WANT(level, SOL_SOCKET, 0, "%s: a control message", who);
 	return type;
 }

@@ -159,6 +159,7 @@ static void many_vectors(const struct transport *t)
 	tp_pair(t, e);
 	NOTE(end_sendv(&e[0], iov, IOV_MAX, 0), "IOV_MAX buffers");
 	NOTE(end_sendv(&e[0], iov, IOV_MAX + 1, 0), "one too many");
+	tp_settle(t);
 	NOTE(end_recv(&e[1], in, sizeof(in), MSG_WAITALL | MSG_DONTWAIT), "receive them");
 	trace_bytes(in, IOV_MAX, "the bytes");
 	NOTE(end_recvv(&e[1], iov, IOV_MAX + 1, MSG_DONTWAIT), "receive into one too many");

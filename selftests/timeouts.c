@@ -39,6 +39,7 @@ static void receiving(const struct transport *t)
 	NOTE(end_recv(&e[0], buf, 16, MSG_PEEK), "peek");
 	note_elapsed(begin);
 	NOTE(end_send(&e[1], "abc", 3, 0), "send");
+	tp_settle(t);
 	NOTE(end_recv(&e[0], buf, 16, 0), "recv when there is something");
 	NOTE(set_timeout(e[0].fd, SO_RCVTIMEO, 0), "no limit");
 	pair_close(e);
@@ -53,6 +54,7 @@ static void partial_waitall(const struct transport *t)
 	tp_pair(t, e);
 	NOTE(set_timeout(e[0].fd, SO_RCVTIMEO, LIMIT_MS), "SO_RCVTIMEO");
 	NOTE(end_send(&e[1], "abc", 3, 0), "send");
+	tp_settle(t);
 	begin = ticked_ms();
 	NOTE(end_recv(&e[0], buf, 16, MSG_WAITALL), "recv with WAITALL");
 	note_elapsed(begin);

@@ -7,7 +7,7 @@
 #include "diff_pool.h"
 #include "diff_run.h"
 
-#define EXPECTED_US	1000000
+#define EXPECTED_US	3000000
 #define WRONG_US	200000
 #define MUCH_US		10000000	/* of a transfer that waits for both sides */
 
