@@ -180,6 +180,8 @@ static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, long 
 	struct sock *sk = shim->sk;
 	int err = 0;
 
+	if (ring)
+		speed_pair_asleep(ring->pair, !ring->end);
 	add_wait_queue(sk_sleep(sk), &wait);
 	smp_mb();	/* in the queue before the look: who wakes looks there after */
 	while (!err && !(ring ? ring_ready(ring, want) : ready(shim, want))) {
@@ -191,7 +193,26 @@ static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, long 
 			*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
+	if (ring)
+		speed_pair_seen(ring->pair, !ring->end);
 	return err;
+}
+
+/* Bytes in order, with @ring NULL; or those of a ring that its reader has mapped. */
+static int sleep_for(struct shim *shim, struct speed_ring *ring, u64 want, long *timeo)
+{
+	struct speed_pair *pair = shim_pair(shim);
+	int err;
+
+	/* As TCP: who sleeps is not told by SIGIO as well. */
+	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
+	if (pair && !ring)
+		err = speed_wait_data(shim_rx_ring(shim, pair), want, timeo);
+	else
+		err = wait_here(shim, ring, want, timeo);
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
+	/* As TCP says to who slept while the connection was given up. */
+	return unlikely(READ_ONCE(shim->given_up)) ? -EPIPE : err;
 }
 
 /**
@@ -205,20 +226,9 @@ static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, long 
  */
 int shim_wait(struct shim *shim, u64 want, long *timeo)
 {
-	struct speed_pair *pair = shim_pair(shim);
-	int err;
-
 	if (*timeo && spin(shim, want))
 		return 0;
-	/* As TCP: who sleeps is not told by SIGIO as well. */
-	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
-	if (pair)
-		err = speed_wait_data(shim_rx_ring(shim, pair), want, timeo);
-	else
-		err = wait_here(shim, NULL, want, timeo);
-	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
-	/* As TCP says to who slept while the connection was given up. */
-	return unlikely(READ_ONCE(shim->given_up)) ? -EPIPE : err;
+	return sleep_for(shim, NULL, want, timeo);
 }
 
 /**
@@ -238,10 +248,5 @@ int shim_wait_ring(struct shim *shim, struct speed_ring *ring, u64 want, long *t
 
 	if (err || want == 1 || ring_ready(ring, want))
 		return err;
-	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
-	speed_pair_asleep(ring->pair, !ring->end);
-	err = wait_here(shim, ring, want, timeo);
-	speed_pair_seen(ring->pair, !ring->end);
-	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
-	return unlikely(READ_ONCE(shim->given_up)) ? -EPIPE : err;
+	return sleep_for(shim, ring, want, timeo);
 }
