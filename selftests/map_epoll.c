@@ -86,6 +86,18 @@ static int claim(const struct hand *rx)
 	return ioctl(rx->fd, SPEED_IOC_EPOLL, (unsigned long)rx->l.pair);
 }
 
+/* Both roles, and a set that alone waits and has said so. Return: the set. */
+static int claimed(const struct transport *t, struct end e[2], struct hand *tx,
+		   struct hand *rx, unsigned int events)
+{
+	int ep;
+
+	both(t, e, tx, rx);
+	ep = epoll_on(rx->fd, events);
+	WANT_OK(claim(rx), "claim");
+	return ep;
+}
+
 static void refused(const struct transport *t)
 {
 	struct hand tx, rx;
@@ -148,9 +160,7 @@ static void edge(const struct transport *t)
 	struct end e[2];
 	int ep, i;
 
-	both(t, e, &tx, &rx);
-	ep = epoll_on(rx.fd, EPOLLIN | EPOLLET);
-	WANT_OK(claim(&rx), "claim");
+	ep = claimed(t, e, &tx, &rx, EPOLLIN | EPOLLET);
 	for (i = 0; i < 20; i++) {
 		WANT_TRUE(put(&tx), "%d: woken", i);
 		WANT_TRUE(!put(&tx), "%d: not again", i);
@@ -170,9 +180,7 @@ static void oneshot(const struct transport *t)
 	struct end e[2];
 	int ep, i;
 
-	both(t, e, &tx, &rx);
-	ep = epoll_on(rx.fd, EPOLLIN | EPOLLONESHOT);
-	WANT_OK(claim(&rx), "claim");
+	ep = claimed(t, e, &tx, &rx, EPOLLIN | EPOLLONESHOT);
 	for (i = 0; i < 20; i++) {
 		put(&tx);
 		WANT(epoll_next(ep, 0), EPOLLIN, 0, "%d: an event", i);
@@ -197,9 +205,7 @@ static void replaced(const struct transport *t)
 	struct end e[2];
 	int ep, other;
 
-	both(t, e, &tx, &rx);
-	ep = epoll_on(rx.fd, EPOLLIN);
-	WANT_OK(claim(&rx), "claim");
+	ep = claimed(t, e, &tx, &rx, EPOLLIN);
 	WANT_TRUE(put(&tx) && !put(&tx), "woken once");
 	other = epoll_on(rx.fd, EPOLLIN);
 	WANT_TRUE(put(&tx) && put(&tx), "two sets: woken each time");
@@ -238,9 +244,7 @@ static void beside(const struct transport *t)
 	struct task k;
 	int ep, i;
 
-	both(t, e, &tx, &rx);
-	ep = epoll_on(rx.fd, EPOLLIN);
-	WANT_OK(claim(&rx), "claim");
+	ep = claimed(t, e, &tx, &rx, EPOLLIN);
 	for (i = 0; i < 20; i++) {
 		WANT_TRUE(put(&tx) && !put(&tx), "%d: woken once", i);
 		take(&rx);
@@ -274,9 +278,7 @@ static void multishot(const struct transport *t)
 	int ep, i;
 
 	need_uring(&u);
-	both(t, e, &tx, &rx);
-	ep = epoll_on(rx.fd, EPOLLIN);
-	WANT_OK(claim(&rx), "claim");
+	ep = claimed(t, e, &tx, &rx, EPOLLIN);
 	uring_prepare(&u, IORING_OP_POLL_ADD, rx.fd, NULL, IORING_POLL_ADD_MULTI, 7)->
 		poll32_events = POLLIN;
 	uring_submit(&u);
@@ -320,10 +322,8 @@ static void raced(const struct transport *t, unsigned int how)
 	uint64_t i;
 	long woken = 0;
 
-	both(t, e, &tx, &rx);
 	p.rx = &rx;
-	p.ep = epoll_on(rx.fd, EPOLLIN | how);
-	WANT_OK(claim(&rx), "claim");
+	p.ep = claimed(t, e, &tx, &rx, EPOLLIN | how);
 	task_start(&k, takes_all, &p);
 	for (i = 0; i < p.total; i++) {
 		while (*hand_own(&tx) - hand_other(&tx) > (i & 7 ? 4 : 0) &&

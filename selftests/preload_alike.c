@@ -27,20 +27,6 @@ static void note_got(int fd, size_t len, int flags, const char *what)
 	trace_bytes(buf, 64, "%s: bytes", what);
 }
 
-/* TCP moves on for a little while after it said that it is full. */
-static void fill_up(int fd)
-{
-	bool more = true;
-	ssize_t n = 0;
-
-	while (more) {
-		sleep_ms(50);
-		for (more = false; (n = send(fd, buf, sizeof(buf), 0)) > 0; more = true)
-			;
-	}
-	trace_ret(n, errno, "full");
-}
-
 /* O_NONBLOCK by any number of the socket, and by either call, is seen by the next transfer. */
 static void nonblocking(const struct transport *t, const struct under_case *c)
 {
@@ -55,7 +41,7 @@ static void nonblocking(const struct transport *t, const struct under_case *c)
 	note_got(fd[0], 8, 0, "blocking again");
 	MUST(ioctl(fd[0], FIONBIO, &on) == 0);
 	note_got(fd[0], 8, 0, "by ioctl");
-	fill_up(fd[0]);
+	NOTE(under_fill(fd[0]), "full");
 	NOTE(poll_now(fd[0], POLLOUT), "poll");
 	MUST(ioctl(fd[0], FIONBIO, &off) == 0);
 	NOTE(send(fd[0], "x", 1, MSG_DONTWAIT), "with a flag");

@@ -206,9 +206,7 @@ static void numbers(const struct transport *t, const struct under_case *c)
 
 static void room(const struct transport *t, const struct under_case *c)
 {
-	static char buf[65536];
 	int fd[2], ep, i;
-	bool more;
 
 	under_mapped_pair(t, fd);
 	ep = set_of(fd[0], EPOLLOUT, 5);
@@ -218,12 +216,7 @@ static void room(const struct transport *t, const struct under_case *c)
 		WANT(hear(fd[1]), 'x', 0, "%d: heard", i);
 	}
 	MUST(set_nonblock(fd[0], true) == 0);
-	/* TCP moves on for a little while after it said that it is full. */
-	do {
-		sleep_ms(50);
-		for (more = false; send(fd[0], buf, sizeof(buf), MSG_NOSIGNAL) > 0; more = true)
-			;
-	} while (more);
+	under_fill(fd[0]);
 	WANT(next(ep, 0), -1, 0, "no room");
 	MUST(change(ep, EPOLL_CTL_MOD, fd[0], EPOLLIN | EPOLLOUT, 6) == 0);
 	WANT(next(ep, 0), -1, 0, "neither");

@@ -45,7 +45,7 @@ static void begin(void)
 {
 	tcp_shim_net();
 	add4(OWN4);
-	if (access("/proc/sys/net/ipv6", F_OK))
+	if (!tcp_has_ipv6())
 		trace_skip("needs CONFIG_IPV6");
 	add6(OWN6, 128);
 	add6(LINK6, 64);

@@ -9,8 +9,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "faults.h"
@@ -155,20 +153,11 @@ static bool sane(int err)
 	return err == ENOMEM || err == ENOBUFS || err == ENFILE || err == EFAULT || err == EAGAIN;
 }
 
-/* What has gone by TCP has come when it is acknowledged. */
-static void settle(int fd)
-{
-	int i, n = 0;
-
-	for (i = 0; i < 500 && !ioctl(fd, SIOCOUTQ, &n) && n; i++)
-		sleep_ms(1);
-}
-
 /* An attempt to connect leaves the peer's bytes, if any, for it to read. */
 static void drain(void)
 {
-	settle(fd[0]);
-	settle(fd[1]);
+	tcp_settled(fd[0]);
+	tcp_settled(fd[1]);
 	while (recv(fd[0], buf, sizeof(buf), MSG_DONTWAIT) > 0)
 		;
 	while (recv(fd[1], buf, sizeof(buf), MSG_DONTWAIT) > 0)
@@ -187,8 +176,7 @@ static bool works(void)
 		fd[1] = tcp_accept(listener);
 	}
 	drain();
-	return tcp_exchange(fd) && tcp_exchange(fd) && tcp_pump(fd[0], fd[1], 100000) &&
-	       tcp_pump(fd[1], fd[0], 100000);
+	return tcp_exchange(fd) && tcp_exchange(fd) && tcp_pump_both(fd, 100000);
 }
 
 static void finish(void)

@@ -13,16 +13,6 @@
 
 #define MANY	300000
 
-static bool pumps(const int fd[2])
-{
-	return tcp_pump(fd[0], fd[1], MANY) && tcp_pump(fd[1], fd[0], MANY);
-}
-
-static bool has_ipv6(void)
-{
-	return !access("/proc/sys/net/ipv6", F_OK);
-}
-
 /* Of TCP's counters in this namespace: a line of names, then one of numbers. */
 static long tcp_counter(const char *want)
 {
@@ -57,12 +47,12 @@ static void cookies(const struct transport *t)
 
 	(void)t;
 	need_cookies();
-	for (i = 0; i < (has_ipv6() ? 3 : 1); i++) {
+	for (i = 0; i < (tcp_has_ipv6() ? 3 : 1); i++) {
 		tcp_pair_via(hosts[i], hosts[i], fd);
 		WANT(tcp_counter("SyncookiesRecv"), ++n, 0, "%s: a cookie", hosts[i]);
 		WANT_TRUE(tcp_exchange(fd) && tcp_fused(fd), "%s: fused, reasons %d, %d", hosts[i],
 			  (int)tcp_reason(fd[0]), (int)tcp_reason(fd[1]));
-		WANT_TRUE(pumps(fd), "%s: bulk", hosts[i]);
+		WANT_TRUE(tcp_pump_both(fd, MANY), "%s: bulk", hosts[i]);
 		WANT_TRUE(tcp_fuses(fd), "%s: fused again", hosts[i]);
 		tcp_close(fd);
 	}
@@ -86,7 +76,7 @@ static void cookie_in_bytes(const struct transport *t)
 	WANT_TRUE(tcp_get(fd[1], 5000, 0), "the first bytes");
 	WANT_TRUE(tcp_fuses(fd), "fused, reasons %d, %d", (int)tcp_reason(fd[0]),
 		  (int)tcp_reason(fd[1]));
-	WANT_TRUE(pumps(fd), "bulk");
+	WANT_TRUE(tcp_pump_both(fd, MANY), "bulk");
 	tcp_close(fd);
 	close(listener);
 }
@@ -156,7 +146,7 @@ static void authenticated(const struct transport *t)
 		WANT_OK(sign(fd[0]), "%d: signed", i);
 		tcp_join(listener, &a, fd[0], fd);
 		WANT_TRUE(tcp_exchange(fd) && tcp_exchange(fd), "%d: exchange", i);
-		WANT_TRUE(pumps(fd), "%d: bulk", i);
+		WANT_TRUE(tcp_pump_both(fd, MANY), "%d: bulk", i);
 		WANT(tcp_fusion(fd[0]).fused + tcp_fusion(fd[1]).fused, 0, 0, "%d: never fused", i);
 		WANT(stat_number("tcp_not_signed") - not, 1, 0, "%d: tcp_not_signed", i);
 		WANT_TRUE(tcp_counter("TCPAOGood") > good, "%d: segments are signed", i);

@@ -117,16 +117,6 @@ static int inq_of(int fd, size_t len, int flags)
 	return n;
 }
 
-/* What has gone by TCP has come when it is acknowledged. */
-static void settle(int fd)
-{
-	long until = now_ms() + 5000;
-
-	do {
-		sleep_ms(100);
-	} while (asked(fd, SIOCOUTQ) > 0 && now_ms() < until);
-}
-
 /* Written down for both kinds, line against line. */
 static void queues_of(const int fd[2], bool fused, char *story, size_t size)
 {
@@ -137,7 +127,7 @@ static void queues_of(const int fd[2], bool fused, char *story, size_t size)
 	TELL(asked(fd[1], SIOCINQ));
 	TELL(asked(fd[0], SIOCOUTQ));
 	MUST(tcp_put(fd[0], 3000, 0));
-	settle(fd[0]);
+	tcp_settled(fd[0]);
 	TELL(asked(fd[1], SIOCINQ));
 	TELL(asked(fd[0], SIOCOUTQ));
 	TELL(asked(fd[0], SIOCOUTQNSD));
@@ -147,7 +137,7 @@ static void queues_of(const int fd[2], bool fused, char *story, size_t size)
 	if (fused)
 		MUST(tcp_set_fuse(fd[0], 0) == 0);
 	MUST(tcp_put(fd[0], 1000, 3000));
-	settle(fd[0]);
+	tcp_settled(fd[0]);
 	TELL(asked(fd[1], SIOCINQ));
 	TELL(inq_of(fd[1], 500, 0));
 	TELL(inq_of(fd[1], 2000, 0));

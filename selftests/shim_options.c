@@ -65,7 +65,7 @@ static void addrforms(const struct transport *t)
 			WANT_TRUE(tcp_get(fd[1], 12000, 0) && tcp_get(fd[0], 12000, 0),
 				  "%d: what was unread", i);
 		WANT_TRUE(tcp_exchange(fd), "exchange");
-		WANT_TRUE(tcp_pump(fd[0], fd[1], 500000) && tcp_pump(fd[1], fd[0], 500000),
+		WANT_TRUE(tcp_pump_both(fd, 500000),
 			  "%d: bulk", i);
 		WANT_OK(shutdown(fd[0], SHUT_WR), "shutdown");
 		WANT(recv(fd[1], (char [1]){ 0 }, 1, 0), 0, 0, "the end");
@@ -117,17 +117,6 @@ static void want_repair_sees(int fd, size_t len)
 	free(in);
 }
 
-/* What goes by TCP comes a moment later. */
-static bool comes(int fd, int len)
-{
-	long until = now_ms() + 5000;
-	int inq = 0;
-
-	while (!ioctl(fd, FIONREAD, &inq) && inq != len && now_ms() < until)
-		sleep_ms(1);
-	return inq == len;
-}
-
 static void repair(const struct transport *t)
 {
 	long not = stat_number("tcp_not_repair");
@@ -140,7 +129,7 @@ static void repair(const struct transport *t)
 		int end = i & 1;
 
 		put_both(fd[!end], 6000);
-		WANT_TRUE(comes(fd[end], 12000), "it comes");
+		WANT_TRUE(tcp_settled(fd[!end]), "it comes");
 		WANT_TRUE(tcp_put(fd[end], 4000, 0), "and the other way");
 		WANT_OK(set_int(fd[end], IPPROTO_TCP, TCP_REPAIR, 1), "repair");
 		want_repair_sees(fd[end], 12000);
@@ -278,7 +267,7 @@ static void signed_segments(const struct transport *t)
 	WANT_TRUE(tcp_get(fd[0], 12000, 0) && tcp_get(fd[1], 12000, 0), "what was unread");
 	WANT_TRUE(tcp_unfuses(fd), "unfused");
 	WANT(tcp_reason(fd[0]), SPEED_TCP_SIGNED, 0, "the reason");
-	WANT_TRUE(tcp_pump(fd[0], fd[1], 500000) && tcp_pump(fd[1], fd[0], 500000), "bulk");
+	WANT_TRUE(tcp_pump_both(fd, 500000), "bulk");
 	tcp_close(fd);
 }
 

@@ -122,7 +122,7 @@ static void mptcp_listener(const struct transport *t)
 	mptcp_pair(false, true, fd);
 	WANT_TRUE(tcp_exchange(fd), "exchange");
 	WANT_TRUE(tcp_fuses(fd), "fused, reason %d", (int)tcp_reason(fd[0]));
-	WANT_TRUE(tcp_pump(fd[0], fd[1], 300000) && tcp_pump(fd[1], fd[0], 300000), "bulk");
+	WANT_TRUE(tcp_pump_both(fd, 300000), "bulk");
 	tcp_close(fd);
 }
 
@@ -136,7 +136,7 @@ static void mptcp(const struct transport *t)
 	for (i = 0; i < 2; i++) {
 		mptcp_pair(true, i, fd);
 		WANT_TRUE(tcp_exchange(fd) && tcp_exchange(fd), "exchange");
-		WANT_TRUE(tcp_pump(fd[0], fd[1], 300000) && tcp_pump(fd[1], fd[0], 300000), "bulk");
+		WANT_TRUE(tcp_pump_both(fd, 300000), "bulk");
 		WANT(tcp_takes_part(fd[0]), 0, 0, "who connected takes no part");
 		tcp_close(fd);
 	}
@@ -165,7 +165,7 @@ static void smc(const struct transport *t)
 	fd[1] = accept(listener, NULL, NULL);
 	MUST(fd[1] >= 0);
 	WANT_TRUE(tcp_exchange(fd) && tcp_exchange(fd), "exchange");
-	WANT_TRUE(tcp_pump(fd[0], fd[1], 300000) && tcp_pump(fd[1], fd[0], 300000), "bulk");
+	WANT_TRUE(tcp_pump_both(fd, 300000), "bulk");
 	tcp_close(fd);
 	close(listener);
 }

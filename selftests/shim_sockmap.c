@@ -19,11 +19,6 @@ static int need_map(enum bpf_map_type type)
 	return map;
 }
 
-static bool pumps(const int fd[2])
-{
-	return tcp_pump(fd[0], fd[1], 300000) && tcp_pump(fd[1], fd[0], 300000);
-}
-
 /* With bytes unread both ways, each end, into either sort of map. */
 static void refused(const struct transport *t)
 {
@@ -43,7 +38,7 @@ static void refused(const struct transport *t)
 		close(map);
 	}
 	WANT(tcp_fusion(fd[0]).unfused + tcp_fusion(fd[1]).unfused, 0, 0, "it never moved");
-	WANT_TRUE(pumps(fd), "bulk");
+	WANT_TRUE(tcp_pump_both(fd, 300000), "bulk");
 	tcp_close(fd);
 }
 
@@ -59,7 +54,7 @@ static void unused(const struct transport *t)
 	for (i = 0; i < 2; i++)
 		WANT_ERR(bpf_map_set(map, i, fd[i]), EINVAL, "%d: into the map", i);
 	WANT_TRUE(tcp_exchange(fd) && tcp_fused(fd), "fused");
-	WANT_TRUE(pumps(fd), "bulk");
+	WANT_TRUE(tcp_pump_both(fd, 300000), "bulk");
 	tcp_close(fd);
 	close(map);
 }
@@ -81,12 +76,12 @@ static void in_a_map(const struct transport *t)
 		WANT(tcp_takes_part(fd[i]), 0, 0, "%d: it takes no part", i);
 		WANT(tcp_fusion(fd[!i]).fused, 0, 0, "%d: not fused", i);
 		WANT(tcp_reason(fd[!i]), SPEED_TCP_PEER, 0, "%d: the reason", i);
-		WANT_TRUE(pumps(fd), "%d: bulk", i);
+		WANT_TRUE(tcp_pump_both(fd, 300000), "%d: bulk", i);
 		WANT_OK(bpf_map_del(map, 0), "%d: out of the map", i);
 		WANT_TRUE(tcp_exchange(fd), "%d: exchange", i);
 		WANT_OK(tcp_set_ulp(fd[i], "speed"), "%d: ask", i);
 		WANT_TRUE(tcp_fuses(fd), "%d: fused, reason %u", i, tcp_reason(fd[!i]));
-		WANT_TRUE(pumps(fd), "%d: bulk", i);
+		WANT_TRUE(tcp_pump_both(fd, 300000), "%d: bulk", i);
 		tcp_close(fd);
 	}
 	close(map);
@@ -109,7 +104,7 @@ static void listener(const struct transport *t)
 		WANT_ERR(bpf_map_set(map, 1, fd[1]), EINVAL, "%d: into the map", i);
 		if (i)
 			close(listener);
-		WANT_TRUE(pumps(fd), "%d: bulk", i);
+		WANT_TRUE(tcp_pump_both(fd, 300000), "%d: bulk", i);
 		WANT_TRUE(tcp_exchange(fd) && tcp_fuses(fd), "%d: fused", i);
 		tcp_close(fd);
 	}

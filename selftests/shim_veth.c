@@ -21,12 +21,7 @@ static const char *const hosts[2][2] = {
 
 static int families(void)
 {
-	return access("/proc/sys/net/ipv6", F_OK) ? 1 : 2;
-}
-
-static bool pumps(const int fd[2])
-{
-	return tcp_pump(fd[0], fd[1], MANY) && tcp_pump(fd[1], fd[0], MANY);
+	return tcp_has_ipv6() ? 2 : 1;
 }
 
 static int __attribute__((format(printf, 1, 2))) ip(const char *fmt, ...)
@@ -114,7 +109,7 @@ static void want_apart(const int fd[2])
 		WANT(tcp_reason(fd[i]), SPEED_TCP_PEER, 0, "%d: the reason", i);
 		WANT(tcp_fusion(fd[i]).fused, 0, 0, "%d: never fused", i);
 	}
-	WANT_TRUE(pumps(fd), "bulk");
+	WANT_TRUE(tcp_pump_both(fd, MANY), "bulk");
 }
 
 static void between_nets(const struct transport *t)
@@ -135,7 +130,7 @@ static void between_nets(const struct transport *t)
 		close(listener);
 		WANT_TRUE(tcp_exchange(fd) && tcp_exchange(fd), "to %s: exchange", host);
 		WANT_TRUE(!tcp_takes_part(fd[0]) && !tcp_takes_part(fd[1]), "no part");
-		WANT_TRUE(pumps(fd), "bulk");
+		WANT_TRUE(tcp_pump_both(fd, MANY), "bulk");
 		want_apart(fd);
 		tcp_close(fd);
 	}
@@ -155,7 +150,7 @@ static void own_link(const struct transport *t)
 		tcp_pair_via(host, host, fd);
 		WANT_TRUE(tcp_exchange(fd) && tcp_fused(fd), "%s: fused, reasons %d, %d", host,
 			  (int)tcp_reason(fd[0]), (int)tcp_reason(fd[1]));
-		WANT_TRUE(pumps(fd), "bulk");
+		WANT_TRUE(tcp_pump_both(fd, MANY), "bulk");
 		tcp_close(fd);
 	}
 }

@@ -72,13 +72,19 @@ static bool has_left(int fd, long want)
 	return ioctl(fd, SIOCOUTQNSD, &n) || !n;
 }
 
-/* Poll cannot tell: it says so after a shutdown, too. */
-bool diff_is_closed(int fd)
+/* TCP_CLOSE where it cannot be told. */
+static int state_of(int fd)
 {
 	struct tcp_info info = { .tcpi_state = TCP_CLOSE };
 	socklen_t len = sizeof(info);
 
-	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) || info.tcpi_state == TCP_CLOSE;
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) ? TCP_CLOSE : info.tcpi_state;
+}
+
+/* Poll cannot tell: it says so after a shutdown, too. */
+bool diff_is_closed(int fd)
+{
+	return state_of(fd) == TCP_CLOSE;
 }
 
 static bool is_acked(int fd, long want)
@@ -149,12 +155,8 @@ static void settle_outward(struct diff_run *r, int end)
 /* The answer to a SYN may come late, too: connect() did not wait. */
 static bool is_answered(int fd, long want)
 {
-	struct tcp_info info = { .tcpi_state = TCP_CLOSE };
-	socklen_t len = sizeof(info);
-
 	(void)want;
-	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) ||
-	       info.tcpi_state != TCP_SYN_SENT;
+	return state_of(fd) != TCP_SYN_SENT;
 }
 
 static void settle_connect(struct diff_run *r, int end)

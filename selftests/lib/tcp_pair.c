@@ -2,6 +2,7 @@
 /* TCP connections over local addresses: see tcp_pair.h. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,6 +19,7 @@
 #include "trace.h"
 
 #define SOON_MS		20000
+#define SETTLE_MS	5000
 
 static void lo_up(void)
 {
@@ -240,6 +242,26 @@ bool tcp_pump(int from, int to, size_t len)
 			return false;
 	}
 	return true;
+}
+
+bool tcp_pump_both(const int fd[2], size_t len)
+{
+	return tcp_pump(fd[0], fd[1], len) && tcp_pump(fd[1], fd[0], len);
+}
+
+bool tcp_settled(int fd)
+{
+	long until = now_ms() + SETTLE_MS;
+	int n = -1;
+
+	while (!ioctl(fd, SIOCOUTQ, &n) && n && now_ms() < until)
+		sleep_ms(1);
+	return !n;
+}
+
+bool tcp_has_ipv6(void)
+{
+	return !access("/proc/sys/net/ipv6", F_OK);
 }
 
 ssize_t tcp_send_odd(int fd, const void *buf, size_t len, int flags)

@@ -53,6 +53,12 @@ bool tcp_put(int fd, size_t len, size_t offset);
 bool tcp_get(int fd, size_t len, size_t offset);
 /* The same from one end to the other, without blocking. */
 bool tcp_pump(int from, int to, size_t len);
+/* One way, and then the other. */
+bool tcp_pump_both(const int fd[2], size_t len);
+/* Until what went by TCP is acknowledged, and so has come: whether it came to that. */
+bool tcp_settled(int fd);
+/* Does this kernel have IPv6? */
+bool tcp_has_ipv6(void);
 /* As send(), with a control message of no effect: it goes by TCP. */
 ssize_t tcp_send_odd(int fd, const void *buf, size_t len, int flags);
 /* TCP_ULP: 0 or -1 and errno. */

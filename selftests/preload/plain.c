@@ -83,3 +83,18 @@ void under_mapped_pair(const struct transport *t, int fd[2])
 	for (i = 0; i < 2 * UNDER_WARM; i++)
 		MUST(send(fd[i & 1], "w", 1, 0) == 1 && recv(fd[!(i & 1)], &byte, 1, 0) == 1);
 }
+
+/* TCP moves on for a little while after it said that it is full. */
+ssize_t under_fill(int fd)
+{
+	static char buf[65536];
+	bool more = true;
+	ssize_t n = 0;
+
+	while (more) {
+		sleep_ms(50);
+		for (more = false; (n = send(fd, buf, sizeof(buf), MSG_NOSIGNAL)) > 0; more = true)
+			;
+	}
+	return n;
+}

@@ -48,6 +48,8 @@ void under_pair(const struct transport *t, int fd[2]);
 /* The same with all four roles mapped, where the library is: so many transfers each way. */
 #define UNDER_WARM	4
 void under_mapped_pair(const struct transport *t, int fd[2]);
+/* Sends until it would block, and a while after. Return: the last send(). */
+ssize_t under_fill(int fd);
 /* Is this process under the library? */
 bool under_library(void);
 /* Where the library is: what LD_PRELOAD will be. */
