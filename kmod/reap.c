@@ -2,7 +2,8 @@
 /*
  * The reaper: an idle connection holds no data pages. Once a second it walks
  * the rings that have some, and takes them from those that are drained, that
- * nobody maps and that nothing went into for REAP_IDLE.
+ * nobody maps and that nothing went into for REAP_IDLE. It also lets those
+ * connections be heard of that are in use, see struct speed_door.
  *
  * reap_lock covers the list and is a leaf. The reaper waits for nobody: it
  * takes both roles' locks with trylock, or comes again.
@@ -129,11 +130,18 @@ static size_t ring_try_strip(struct speed_ring *ring, unsigned long idle)
 	return taken;
 }
 
+static bool unheard(const struct speed_ring *ring)
+{
+	const struct speed_door *door = ring->pair->door;
+
+	return door->unheard && door->unheard(ring);
+}
+
 /*
  * The next ring worth a try among the next few, its pair held, or NULL. Those
  * looked at move to the list's end.
  */
-static struct speed_ring *next_idle(unsigned int *left, unsigned long idle)
+static struct speed_ring *next_ring(unsigned int *left, unsigned long idle)
 {
 	struct speed_ring *ring, *found = NULL;
 	unsigned int looks = REAP_LOOKS;
@@ -147,7 +155,7 @@ static struct speed_ring *next_idle(unsigned int *left, unsigned long idle)
 		list_move_tail(&buf->list, &reap_rings);
 		ring = buf->ring;
 		(*left)--;
-		if (ring_idle(ring, idle) && speed_pair_tryget(ring->pair))
+		if ((ring_idle(ring, idle) || unheard(ring)) && speed_pair_tryget(ring->pair))
 			found = ring;
 	}
 	spin_unlock(&reap_lock);
@@ -172,8 +180,10 @@ static void reap_work(struct work_struct *work)
 	struct speed_ring *ring;
 
 	while (left) {
-		ring = next_idle(&left, REAP_IDLE);
+		ring = next_ring(&left, REAP_IDLE);
 		if (ring) {
+			if (unheard(ring))
+				ring->pair->door->be_heard(ring);
 			ring_try_strip(ring, REAP_IDLE);
 			speed_pair_put(ring->pair);
 		}
@@ -200,7 +210,7 @@ bool speed_reap_now(size_t bytes)
 	size_t taken = 0;
 
 	while (left && taken < 8 * bytes) {
-		ring = next_idle(&left, 0);
+		ring = next_ring(&left, 0);
 		if (!ring)
 			continue;
 		taken += ring_try_strip(ring, 0);

@@ -177,10 +177,39 @@ void shim_wait_calls(struct shim *shim);
 /* shim_detach.c */
 int shim_detach(struct sock *sk);
 
+/* Of a socket that was or is to be bound to IPv4: by addresses that look like IPv6's, too. */
+static inline bool shim_is_ip6(const struct sock *sk)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	return sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr);
+#else
+	return false;
+#endif
+}
+
 /* shim_match.c */
 struct sock *shim_find_peer(struct sock *sk);
 void shim_join(struct shim *shim, struct sock *peer);
 void shim_join_late(struct shim *shim);
+
+/**
+ * struct shim_names - addresses and ports of IPv4 packets
+ * @from: source
+ * @to: destination
+ * @from_port: source
+ * @to_port: destination
+ */
+struct shim_names {
+	__be32 from;
+	__be32 to;
+	__be16 from_port;
+	__be16 to_port;
+};
+
+/* shim_nat.c */
+bool shim_translated(const struct sock *sk, struct shim_names *names);
+bool shim_unheard(const struct speed_ring *ring);
+void shim_be_heard(struct speed_ring *ring);
 
 /* shim_probe.c */
 int shim_probe_on(void);

@@ -4,7 +4,8 @@
  *
  * The other end is whoever TCP would find for a packet of ours, with the same
  * addresses and ports the other way round and sequence numbers that fit. Where
- * it is not found the connection stays on TCP.
+ * it is not found the connection stays on TCP. Where addresses are translated on the
+ * way, connection tracking knows by which ones the other end goes (shim_nat.c).
  */
 #include <net/inet_hashtables.h>
 #include <net/inet6_hashtables.h>
@@ -17,26 +18,27 @@
 
 static const int always_on = 1;
 
-static struct sock *lookup4(struct net *net, const struct sock *sk, int dev)
+static struct sock *lookup(struct net *net, const struct sock *sk, int dev)
 {
+#if IS_ENABLED(CONFIG_IPV6)
+	if (shim_is_ip6(sk))
+		return speed_compat_lookup6(net, &sk->sk_v6_rcv_saddr, inet_sk(sk)->inet_sport,
+					    &sk->sk_v6_daddr, ntohs(sk->sk_dport), dev, 0);
+#endif
 	return speed_compat_lookup4(net, sk->sk_rcv_saddr, inet_sk(sk)->inet_sport,
 				    sk->sk_daddr, ntohs(sk->sk_dport), dev, 0);
 }
 
-#if IS_ENABLED(CONFIG_IPV6)
-static struct sock *lookup(struct net *net, const struct sock *sk, int dev)
+/* What comes back is the other end's: by its addresses before they are translated. */
+static struct sock *lookup_translated(struct net *net, const struct sock *sk, int dev)
 {
-	if (sk->sk_family != AF_INET6 || ipv6_addr_v4mapped(&sk->sk_v6_daddr))
-		return lookup4(net, sk, dev);
-	return speed_compat_lookup6(net, &sk->sk_v6_rcv_saddr, inet_sk(sk)->inet_sport,
-				    &sk->sk_v6_daddr, ntohs(sk->sk_dport), dev, 0);
+	struct shim_names back;
+
+	if (!shim_translated(sk, &back))
+		return NULL;
+	return speed_compat_lookup4(net, back.to, back.to_port, back.from,
+				    ntohs(back.from_port), dev, 0);
 }
-#else
-static struct sock *lookup(struct net *net, const struct sock *sk, int dev)
-{
-	return lookup4(net, sk, dev);
-}
-#endif
 
 /* What one end expects next is what the other has under way. */
 static bool fits(const struct sock *sk, const struct sock *peer)
@@ -45,6 +47,15 @@ static bool fits(const struct sock *sk, const struct sock *peer)
 
 	return between(READ_ONCE(b->rcv_nxt), READ_ONCE(a->snd_una), READ_ONCE(a->snd_nxt)) &&
 	       between(READ_ONCE(a->rcv_nxt), READ_ONCE(b->snd_una), READ_ONCE(b->snd_nxt));
+}
+
+/* Return: @peer if it is the other end; otherwise it is put. */
+static struct sock *fitting(const struct sock *sk, struct sock *peer)
+{
+	if (!peer || (sk_fullsock(peer) && peer != sk && fits(sk, peer)))
+		return peer;
+	sock_gen_put(peer);
+	return NULL;
 }
 
 /**
@@ -61,14 +72,10 @@ struct sock *shim_find_peer(struct sock *sk)
 	struct sock *peer;
 
 	rcu_read_lock_bh();
-	peer = lookup(net, sk, dev);
+	peer = fitting(sk, lookup(net, sk, dev)) ?:
+	       fitting(sk, lookup_translated(net, sk, dev));
 	rcu_read_unlock_bh();
-	if (!peer)
-		return NULL;
-	if (sk_fullsock(peer) && peer != sk && fits(sk, peer))
-		return peer;
-	sock_gen_put(peer);
-	return NULL;
+	return peer;
 }
 
 static void set_pair(struct shim *shim, struct speed_pair *pair, int end)

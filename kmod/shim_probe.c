@@ -4,7 +4,8 @@
  * while some namespace has net.speed.loopback on.
  *
  * It runs before the state changes, with the socket locked, in softirq as well:
- * for who connects at SYN_SENT, which is in its own process; for who accepts
+ * for who connects at SYN_SENT, which is in its own process, or when it is known
+ * that its packets are translated to an address of this machine; for who accepts
  * when the child becomes established. The child finds its client, which came
  * before it.
  */
@@ -95,7 +96,7 @@ static bool is_local(const struct sock *sk)
 	struct net *net = sock_net(sk);
 
 #if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr))
+	if (shim_is_ip6(sk))
 		return ipv6_addr_loopback(&sk->sk_v6_daddr) ||
 		       ipv6_chk_addr(net, &sk->sk_v6_daddr, NULL, 0);
 	if (sk->sk_family == AF_INET6)
@@ -133,6 +134,20 @@ static void client_comes(struct sock *sk, const struct speed_net *sn)
 		speed_count_reason(SPEED_TCP_PORT);
 	else if (is_local(sk))
 		attach(sk, NULL);
+}
+
+/* Connected elsewhere, by its addresses; a translation may have kept it here. */
+static void client_arrives(struct sock *sk, const struct speed_net *sn)
+{
+	struct shim_names back;
+	struct shim *shim;
+
+	if (shim_of(sk) || sk->sk_kern_sock || !speed_port_allowed(sn, ntohs(sk->sk_dport)) ||
+	    !shim_translated(sk, &back) || !local4(sock_net(sk), back.from))
+		return;
+	shim = attach(sk, NULL);
+	if (shim)
+		shim_wait_calls(shim);
 }
 
 /* In one piece of memory with its client: the pair is made when there are bytes. */
@@ -181,16 +196,16 @@ static void on_set_state(void *data, const struct sock *csk, const int old, cons
 	struct sock *sk = (struct sock *)csk;
 	const struct speed_net *sn;
 
-	if (state > TCP_SYN_SENT || (state == TCP_ESTABLISHED && old != TCP_SYN_RECV))
-		return;
-	if (sk->sk_protocol != IPPROTO_TCP)
+	if (state > TCP_SYN_SENT || sk->sk_protocol != IPPROTO_TCP)
 		return;
 	rcu_read_lock();
 	sn = speed_net(sock_net(sk));
 	if (state == TCP_SYN_SENT && READ_ONCE(sn->loopback))
 		client_comes(sk, sn);
-	else if (state == TCP_ESTABLISHED)
+	else if (state == TCP_ESTABLISHED && old == TCP_SYN_RECV)
 		child_comes(sk, sn);
+	else if (state == TCP_ESTABLISHED && old == TCP_SYN_SENT && READ_ONCE(sn->loopback))
+		client_arrives(sk, sn);
 	rcu_read_unlock();
 }
 

@@ -14,6 +14,7 @@
 #include <linux/uio.h>
 #include <linux/version.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
 #include <net/proto_memory.h>
 #endif
@@ -104,6 +105,26 @@ static inline int speed_compat_recvmsg(const struct proto *prot, struct sock *sk
 #else
 #define speed_compat_barrier_tasks	rcu_barrier
 #endif
+
+/*
+ * Not a version: an empty acknowledgment takes flags, in some stable series since
+ * one of their releases. The socket's spin lock is held and nobody owns it.
+ */
+static inline void speed_compat_ack(void (*send)(struct sock *sk, u32 rcv_nxt), struct sock *sk)
+{
+	send(sk, tcp_sk(sk)->rcv_nxt);
+}
+
+static inline void speed_compat_ack_flags(void (*send)(struct sock *sk, u32 rcv_nxt, u16 flags),
+					  struct sock *sk)
+{
+	send(sk, tcp_sk(sk)->rcv_nxt, 0);
+}
+
+#define speed_compat_send_ack(sk)							\
+	(__builtin_choose_expr(__same_type(__tcp_send_ack, void(struct sock *, u32)),	\
+			       speed_compat_ack, speed_compat_ack_flags)		\
+		((void *)__tcp_send_ack, sk))
 
 /* Somebody captures all packets of a device. */
 static inline bool speed_compat_tapped(struct net_device *dev)

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections whose addresses are translated between their ends: they are fused, and
+ * connection tracking does not forget them while they are in use.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "procfile.h"
+#include "stress.h"
+#include "tcp_pair.h"
+
+#define DEVICE		"speed-test"
+#define ELSEWHERE	"192.0.2.7"	/* nobody's */
+#define MANY		300000
+#define FORGOTTEN	"12"		/* seconds */
+#define IN_USE		18000		/* milliseconds */
+
+static void __attribute__((format(printf, 1, 2))) nft(const char *fmt, ...)
+{
+	char what[256], line[320];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	snprintf(line, sizeof(line), "nft '%s' >/dev/null", what);
+	if (system(line))
+		trace_skip("needs \"nft %s\" (CONFIG_NF_TABLES and modules)", what);
+}
+
+static void nat_net(const char *family)
+{
+	tcp_shim_net();
+	if (system("nft -v >/dev/null 2>&1"))
+		trace_skip("needs nft (nftables)");
+	nft("add table %s t", family);
+	nft("add chain %s t out { type nat hook output priority -100 ; }", family);
+	nft("add chain %s t post { type nat hook postrouting priority 100 ; }", family);
+}
+
+/* A listener's port + 1 is another name for it. */
+static void join_by(const char *at, const char *to, int fd[2])
+{
+	struct address a;
+	int listener = tcp_listen_at(at, 0, &a);
+	int port = ntohs(((struct sockaddr_in *)&a.sa)->sin_port);
+
+	nft("add rule %s t out tcp dport %d redirect to :%d",
+	    strchr(at, ':') ? "ip6" : "ip", port + 1, port);
+	tcp_address(&a, to, port + 1);
+	tcp_join(listener, &a, tcp_socket(&a), fd);
+	close(listener);
+}
+
+static void want_carried(const int fd[2], const char *what)
+{
+	WANT_TRUE(tcp_fuses(fd), "%s: fused, reasons %d, %d", what, (int)tcp_reason(fd[0]),
+		  (int)tcp_reason(fd[1]));
+	WANT_TRUE(tcp_pump_both(fd, MANY), "%s: bulk", what);
+	MUST(tcp_set_fuse(fd[0], 0) == 0);
+	WANT_TRUE(tcp_pump_both(fd, MANY), "%s: bulk of TCP", what);
+	WANT_TRUE(!tcp_fused(fd), "%s: not fused", what);
+	MUST(tcp_set_fuse(fd[0], 1) == 0);
+	WANT_TRUE(tcp_pump_both(fd, MANY) && tcp_fuses(fd), "%s: fused again", what);
+}
+
+static void want_end(int fd, const char *what)
+{
+	struct pollfd look = { .fd = fd, .events = POLLIN };
+	char byte;
+
+	WANT(poll(&look, 1, 10000), 1, 0, "%s: something came", what);
+	WANT(recv(fd, &byte, 1, MSG_DONTWAIT), 0, 0, "%s: the end", what);
+}
+
+/* Each end's own is the other's end-of-file. */
+static void want_ends(int fd[2], const char *what)
+{
+	WANT_TRUE(tcp_exchange(fd), "%s: exchange", what);
+	WANT_OK(shutdown(fd[1], SHUT_WR), "%s: shutdown", what);
+	want_end(fd[0], what);
+	WANT_OK(shutdown(fd[0], SHUT_WR), "%s: shutdown", what);
+	want_end(fd[1], what);
+	tcp_close(fd);
+}
+
+static void redirected(const struct transport *t)
+{
+	static const char *const names[] = { LOCAL4, "127.0.0.9", MAPPED };
+	size_t i;
+	int fd[2];
+
+	(void)t;
+	nat_net("ip");
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		join_by(LOCAL4, names[i], fd);
+		want_carried(fd, names[i]);
+		want_ends(fd, names[i]);
+	}
+}
+
+/* What a proxy in between is for: the address is no one's here. */
+static void from_elsewhere(const struct transport *t)
+{
+	struct address a;
+	int fd[2];
+
+	(void)t;
+	nat_net("ip");
+	if (system("ip link add " DEVICE " type dummy 2>/dev/null"))
+		trace_skip("needs ip (iproute2) and CONFIG_DUMMY");
+	MUST(!system("ip addr add 192.0.2.1/24 dev " DEVICE));
+	MUST(!system("ip link set " DEVICE " up"));
+	join_by(LOCAL4, ELSEWHERE, fd);
+	want_carried(fd, "elsewhere");
+	a.len = sizeof(a.sa);
+	MUST(getpeername(fd[0], (struct sockaddr *)&a.sa, &a.len) == 0);
+	WANT(((struct sockaddr_in *)&a.sa)->sin_addr.s_addr, inet_addr(ELSEWHERE), 0,
+	     "the peer's name is what was asked for");
+	want_ends(fd, "elsewhere");
+}
+
+/* Both addresses. */
+static void masked(const struct transport *t)
+{
+	struct address a;
+	int fd[2];
+
+	(void)t;
+	nat_net("ip");
+	nft("add rule ip t post ip daddr " LOCAL4 " snat to 127.0.0.77");
+	join_by(LOCAL4, "127.0.0.9", fd);
+	a.len = sizeof(a.sa);
+	MUST(getpeername(fd[1], (struct sockaddr *)&a.sa, &a.len) == 0);
+	WANT(((struct sockaddr_in *)&a.sa)->sin_addr.s_addr, inet_addr("127.0.0.77"), 0,
+	     "the peer's name is what it was given");
+	want_carried(fd, "masked");
+	want_ends(fd, "masked");
+}
+
+/* For IPv6 the kernel has no call to ask: it may stay on TCP. */
+static void by_ipv6(const struct transport *t)
+{
+	int fd[2];
+
+	(void)t;
+	if (!tcp_has_ipv6())
+		trace_skip("needs IPv6");
+	nat_net("ip6");
+	join_by(LOCAL6, LOCAL6, fd);
+	WANT_TRUE(tcp_exchange(fd) && tcp_exchange(fd), "exchange");
+	WANT_TRUE(tcp_pump_both(fd, MANY), "bulk");
+	want_ends(fd, "IPv6");
+}
+
+/* The ring's bytes are no packets, and yet the end must find its way. */
+static void not_forgotten(const struct transport *t)
+{
+	int fd[2];
+	long until;
+
+	(void)t;
+	nat_net("ip");
+	MUST(!file_write("/proc/sys/net/netfilter/nf_conntrack_tcp_loose", "0"));
+	MUST(!file_write("/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_established",
+			 FORGOTTEN));
+	join_by(LOCAL4, LOCAL4, fd);
+	WANT_TRUE(tcp_fuses(fd), "fused");
+	for (until = now_ms() + IN_USE; now_ms() < until; sleep_ms(200))
+		WANT_TRUE(tcp_exchange(fd), "exchange");
+	WANT_TRUE(tcp_fused(fd), "fused all the time");
+	want_ends(fd, "in use");
+}
+
+static const struct test_case cases[] = {
+	{ "redirected", redirected, CASE_STREAM | CASE_SPEED },
+	{ "from_elsewhere", from_elsewhere, CASE_STREAM | CASE_SPEED },
+	{ "masked", masked, CASE_STREAM | CASE_SPEED },
+	{ "by_ipv6", by_ipv6, CASE_STREAM | CASE_SPEED },
+	{ "not_forgotten", not_forgotten, CASE_STREAM | CASE_SPEED },
+};
+
+RUN_CASES(cases)
