@@ -49,6 +49,8 @@ struct speed;
  * @ask: have NEED_DATA set, so that pollers hear of the next byte
  * @nonblock: has the descriptor O_NONBLOCK?
  * @error: the connection's pending error, which is taken, or 0; may be missing
+ * @unseen: may a role's mapping, entered, go, or does somebody look at it just now? May
+ *	be missing
  * @detach: give back what lease and attach took
  */
 struct spd_ops {
@@ -61,6 +63,7 @@ struct spd_ops {
 	void (*ask)(struct speed *s);
 	bool (*nonblock)(struct speed *s);
 	int (*error)(struct speed *s);
+	bool (*unseen)(void);
 	void (*detach)(struct speed *s);
 };
 
@@ -193,7 +196,7 @@ void spd_side_start(struct spd_role *r, __u64 own, int role);
 
 /* map.c */
 int spd_map_role(struct speed *s, int role, const struct speed_lease *lease);
-void spd_map_drop(struct spd_role *r);
+void spd_map_drop(struct spd_role *r, bool seen);
 
 /* fork.c */
 int spd_fork_watch(struct speed *s);

@@ -29,8 +29,18 @@ static void map_undo(const struct spd_map *map)
 			munmap(map->at[i], map->bytes[i]);
 }
 
-/* Unmap a role's regions. Its lock is held. */
-void spd_map_drop(struct spd_role *r)
+/* The pages go, but not their addresses. */
+static void map_wipe(void *at, size_t bytes)
+{
+	mmap(at, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+/**
+ * spd_map_drop() - unmap a role's regions
+ * @r: the role, whose lock is held
+ * @seen: somebody may yet look at the peer's index: zeros take its place for ever
+ */
+void spd_map_drop(struct spd_role *r, bool seen)
 {
 	struct spd_map map = r->map;
 
@@ -38,6 +48,10 @@ void spd_map_drop(struct spd_role *r)
 		return;
 	spd_role_forget(r);
 	spd_compiler_barrier();	/* a signal handler must not look at what goes */
+	if (seen) {
+		map_wipe(map.at[1], map.bytes[1]);
+		map.at[1] = NULL;
+	}
 	map_undo(&map);
 }
 
@@ -83,7 +97,9 @@ int spd_map_role(struct speed *s, int role, const struct speed_lease *lease)
 		return 0;
 	if (lease->size & (page - 1))
 		return EOPNOTSUPP;
-	spd_map_drop(r);
+	if (r->map.at[0] && s->ops->unseen && !s->ops->unseen())
+		return EBUSY;
+	spd_map_drop(r, false);
 	err = map_regions(spd_fd(s), &map, prot);
 	if (err)
 		return err;

@@ -6,16 +6,20 @@
  * Who does not get it goes without. A member that is not one any more is dropped when
  * it is next looked at.
  */
+#include "cpu.h"
 #include "crew_set.h"
 #include "pages.h"
 
 #define CREWS		32	/* sets at most */
+#define CREW_LOOKS	256	/* at who looks at members */
 
 #define CREW_EVENTS	(EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLERR | EPOLLHUP)
 
 static struct crew *crews;	/* in pages that a child of fork() finds wiped */
 static unsigned int crews_used;	/* from here on none was ever made */
 static __u32 crew_last = WATCH_SETS;
+
+__u64 crew_goings;
 
 /* 0, or -1 where there is no memory. */
 int crew_start(void)
@@ -107,6 +111,41 @@ bool crew_lives(__u32 set)
 	return false;
 }
 
+static bool crew_looking(void)
+{
+	unsigned int used = __atomic_load_n(&crews_used, __ATOMIC_ACQUIRE);
+
+	for (const struct crew *c = crews; c < crews + used; c++)
+		if (__atomic_load_n(&c->looking, __ATOMIC_SEQ_CST))
+			return true;
+	return false;
+}
+
+/**
+ * crew_unseen() - a mapping is about to go
+ *
+ * Its role is entered. Who looks at members reads their peers' indices without
+ * entering anything. Nobody does so at that mapping once this was true.
+ *
+ * Context: signal-safe; waits for a moment only.
+ * Return: whether the mapping may go.
+ */
+bool crew_unseen(void)
+{
+	int looks = CREW_LOOKS;
+
+	if (!__atomic_load_n(&crews_used, __ATOMIC_ACQUIRE))
+		return true;
+	/* Who begins to look after this has forgotten where the indices lay. */
+	__atomic_add_fetch(&crew_goings, 1, __ATOMIC_SEQ_CST);
+	while (crew_looking()) {
+		if (!--looks)
+			return false;
+		spd_relax();
+	}
+	return true;
+}
+
 /* Its number is about to be closed, or has come anew. What it watched is unknown. */
 void crew_disband(int epfd)
 {
@@ -142,6 +181,7 @@ bool crew_read(const struct crew *c, int fd, struct watch *w, struct member *m)
 	m->state = w->state;
 	m->fd = fd;
 	m->events = w->events;
+	m->theirs = NULL;
 	return pool_word_is_handle(m->word);
 }
 

@@ -18,6 +18,8 @@ __u32 crew_identity(int epfd, bool make);
 bool crew_lives(__u32 set);
 void crew_disband(int epfd);
 void crew_join(int fd);
+bool crew_unseen(void);
+
 /**
  * struct crew_nap - a look in vain, and the sleep that follows
  * @looked: how long the look took, nanoseconds

@@ -3,7 +3,8 @@
  * Looking at the rings of a set.
  *
  * A member is looked at with its role entered, as by a transfer: so it is not taken
- * apart meanwhile.
+ * apart meanwhile. Of one to which nothing had come only the peer's index is read: as
+ * long as it is the same, nothing has come since. Who unmaps waits for who reads.
  *
  * A program that finds events here does not enter the kernel, and neither need its
  * peers: once a connection has proved busy, the kernel is told that an epoll set alone
@@ -54,8 +55,33 @@ static inline bool crew_idle(const struct spd_role *r, __u32 wanted)
 	       speed_load_acquire(&r->side.theirs->index) == r->side.own;
 }
 
+/* Nothing has come since it was idle. */
+static inline bool crew_still(const struct member *m)
+{
+	return m->theirs && speed_load_acquire(&m->theirs->index) == m->seen;
+}
+
+/* What only crew_unseen() keeps mapped may have gone since the last look. */
+static void crew_begin(struct crew *c)
+{
+	__u64 goings;
+
+	__atomic_store_n(&c->looking, true, __ATOMIC_SEQ_CST);
+	goings = __atomic_load_n(&crew_goings, __ATOMIC_SEQ_CST);
+	if (spd_likely(goings == c->goings))
+		return;
+	for (unsigned int i = 0; i < c->n; i++)
+		c->member[i].theirs = NULL;
+	c->goings = goings;
+}
+
+static void crew_end(struct crew *c)
+{
+	__atomic_store_n(&c->looking, false, __ATOMIC_RELEASE);
+}
+
 /* Return: whether it is a member yet; its events, if any, in @ready. */
-static inline bool crew_ready(struct crew *c, const struct member *m, __u32 *ready)
+static inline bool crew_ready(struct crew *c, struct member *m, __u32 *ready)
 {
 	struct slot *h = pool_slot(m->word);
 	struct speed *s = &h->s;
@@ -67,7 +93,9 @@ static inline bool crew_ready(struct crew *c, const struct member *m, __u32 *rea
 	    !spd_role_trylock(s, r))
 		return true;
 	lives = pool_word_lives(h, m->word);
-	if (spd_likely(lives) && !crew_idle(r, m->events))
+	m->theirs = lives && crew_idle(r, m->events) ? r->side.theirs : NULL;
+	m->seen = r->side.own;
+	if (lives && !m->theirs)
 		*ready = crew_events(c, s, m->events);
 	spd_role_leave(r);
 	return lives;
@@ -91,9 +119,12 @@ static inline bool crew_look_at(struct crew *c, struct member *m, struct epoll_e
 	struct member now;
 	struct watch w;
 	__u32 ready;
-	bool lives = crew_ready(c, m, &ready);
+	bool lives;
 
 	event->events = 0;
+	if (spd_likely(crew_still(m)))
+		return true;
+	lives = crew_ready(c, m, &ready);
 	if (lives && !ready)
 		return true;
 	if (!crew_read(c, m->fd, &w, &now))
@@ -123,6 +154,7 @@ int crew_look(struct crew *c, struct epoll_event *events, int max)
 	struct epoll_event event;
 	int told = 0;
 
+	crew_begin(c);
 	for (unsigned int i = 0, n = c->n; i < n && told < max; i++) {
 		unsigned int at = c->hand < c->n ? c->hand : 0;
 
@@ -134,5 +166,6 @@ int crew_look(struct crew *c, struct epoll_event *events, int max)
 		if (event.events)
 			events[told++] = event;
 	}
+	crew_end(c);
 	return told;
 }

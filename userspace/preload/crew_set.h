@@ -16,20 +16,27 @@
  * @state: of struct watch when it was read
  * @fd: its number
  * @events: EPOLL* then
+ * @theirs: where its peer's index lies, if nothing had come when it was last looked at
+ *	and nothing but data is waited for; otherwise NULL
+ * @seen: that index then
  */
 struct member {
-	__u64	word;
-	__u64	state;
-	int	fd;
-	__u32	events;
+	__u64				word;
+	__u64				state;
+	int				fd;
+	__u32				events;
+	const struct speed_index	*theirs;
+	__u64				seen;
 };
 
 /**
  * struct crew - a set
  * @owner: the thread that works on it, 0 if none
+ * @looking: it looks at its members; see crew_unseen()
  * @id: its identity; 0: free, 1: being made
  * @epfd: its number
  * @n: members
+ * @goings: of crew_goings, up to which members' addresses are good
  * @hand: whom to look at first
  * @told: calls and events since the kernel was asked
  * @limit: how long looking may take, nanoseconds
@@ -46,9 +53,11 @@ struct member {
  */
 struct crew {
 	uintptr_t	owner;
+	bool		looking;
 	__u32		id;
 	int		epfd;
 	unsigned int	n;
+	__u64		goings;
 	unsigned int	hand;
 	unsigned int	told;
 	__u32		limit;
@@ -63,6 +72,9 @@ struct crew {
 	unsigned int	pause;
 	struct member	member[CREW_MAX];
 };
+
+/* How often a mapping went. */
+extern __u64 crew_goings __attribute__((visibility("hidden")));
 
 struct crew *crew_find(int epfd);
 

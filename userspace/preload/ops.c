@@ -11,6 +11,7 @@
  */
 #include <fcntl.h>
 #include "call.h"
+#include "crew.h"
 #include "ops.h"
 #include "real.h"
 #include "sys.h"
@@ -151,4 +152,5 @@ void ops_start(void)
 	ops_preload.recv = ops_recv;
 	ops_preload.wait = ops_wait;
 	ops_preload.ask = ops_ask;
+	ops_preload.unseen = crew_unseen;
 }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * epoll_wait() under the library reads the indices of mapped rings without entering
+ * anything: who unmaps meanwhile waits for it, and not for ever.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "preload/under.h"
+#include "tcp_pair.h"
+
+#define IDLE	6	/* connections that nothing comes on */
+#define ROUNDS	40
+#define JUMPS	100
+#define PARTED	64	/* numbers given up, after which what was left goes */
+
+static void add(int ep, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+
+	MUST(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e) == 0);
+}
+
+/* Regions of rings that this process maps. */
+static int regions(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[512];
+	int n = 0;
+
+	MUST(f);
+	while (fgets(line, sizeof(line), f))
+		n += !!strstr(line, "socket:");
+	fclose(f);
+	return n;
+}
+
+/* Bytes there and back, of which the set tells. */
+static void talk(int ep, const int fd[2], int times)
+{
+	struct epoll_event e;
+	char byte;
+	int i;
+
+	for (i = 0; i < times; i++) {
+		MUST(send(fd[1], "x", 1, MSG_NOSIGNAL) == 1);
+		WANT(epoll_wait(ep, &e, 1, 20000), 1, 0, "%d: told", i);
+		WANT(e.data.fd, fd[0], 0, "%d: of the right one", i);
+		WANT(recv(fd[0], &byte, 1, MSG_DONTWAIT), 1, 0, "%d: the byte", i);
+	}
+}
+
+static int idle_set(const struct transport *t, int idle[IDLE][2])
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), i;
+
+	MUST(ep >= 0);
+	for (i = 0; i < IDLE; i++) {
+		under_mapped_pair(t, idle[i]);
+		add(ep, idle[i][0]);
+		talk(ep, idle[i], 20);
+	}
+	return ep;
+}
+
+static volatile bool over;
+
+/* Looks, and is not told of anything. */
+static void *looker(void *arg)
+{
+	struct epoll_event e;
+
+	while (!over)
+		MUST(epoll_wait(*(int *)arg, &e, 1, 1) <= 0);
+	return NULL;
+}
+
+/* Others' connections come and go in a set that somebody looks at. */
+static void closing(const struct transport *t, const struct under_case *c)
+{
+	int idle[IDLE][2], fd[2], ep = idle_set(t, idle), i, before;
+	pthread_t thread;
+
+	before = regions();
+	WANT_TRUE(!under_library() || before > 0, "some are mapped");
+	MUST(pthread_create(&thread, NULL, looker, &ep) == 0);
+	for (i = 0; i < ROUNDS; i++) {
+		under_mapped_pair(t, fd);
+		add(ep, fd[0]);
+		sleep_ms(i & 3);
+		tcp_close(fd);
+	}
+	over = true;
+	pthread_join(thread, NULL);
+	under_mapped_pair(t, fd);
+	tcp_close(fd);
+	WANT_TRUE(regions() <= before, "what was closed is not mapped any more");
+	for (i = 0; i < IDLE; i++) {
+		talk(ep, idle[i], 5);
+		tcp_close(idle[i]);
+	}
+	close(ep);
+}
+
+static sigjmp_buf out;
+
+static void jump(int sig)
+{
+	siglongjmp(out, 1);
+}
+
+static void alarm_in(long us)
+{
+	struct itimerval when = { .it_value.tv_usec = us };
+
+	MUST(setitimer(ITIMER_REAL, &when, NULL) == 0);
+}
+
+/* A handler leaves a look for good: what is closed later is unmapped all the same. */
+static void jumped(const struct transport *t, const struct under_case *c)
+{
+	int idle[IDLE][2], fd[2], ep = idle_set(t, idle), other;
+	struct epoll_event e;
+	volatile int i;
+
+	signal(SIGALRM, jump);
+	for (i = 0; i < JUMPS; i++) {
+		if (sigsetjmp(out, 1))
+			continue;
+		alarm_in(500 + 37 * i);
+		for (;;)
+			MUST(epoll_wait(ep, &e, 1, 5) == 0);
+	}
+	signal(SIGALRM, SIG_IGN);
+	for (i = 0; i < IDLE; i++) {
+		talk(ep, idle[i], 5);
+		tcp_close(idle[i]);
+	}
+	for (i = 0; i < PARTED; i++) {
+		under_pair(t, fd);
+		for (other = 0; other < 2 * UNDER_WARM; other++)
+			WANT_TRUE(tcp_exchange(fd), "exchange");
+		tcp_close(fd);
+	}
+	WANT(regions(), 0, 0, "nothing is mapped");
+	close(ep);
+}
+
+static const struct under_case cases[] = {
+	{ "closing", closing, UNDER_BOTH, 20, 20, "SPEED_SPIN=1000" },
+	{ "jumped", jumped, UNDER_BOTH, 20, 20, "SPEED_SPIN=1000" },
+};
+
+UNDER_CASES(cases)
