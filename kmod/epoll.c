@@ -15,15 +15,20 @@
  * the next look of any of them.)
  *
  * The kernel tells nobody what an entry of a wait queue is. SPEED_IOC_EPOLL says
- * that the only one there is an epoll set's; it is remembered with its function, for
- * memory is used again. Other waiters have others, and while there are any the flag
- * stays set. A lie harms those who share the socket with the liar, who could as well
- * take their bytes.
+ * that the only one there is an epoll set's; its function is remembered, by which
+ * sets' entries are known from then on. Other waiters have others, and while there are
+ * any the flag stays set. A lie harms those who share the socket with the liar, who
+ * could as well take their bytes.
+ *
+ * A program that takes a socket out of its set and puts it in again for each message
+ * would have the flag set each time. So a set that joins alone is told that there may
+ * be something, which puts the socket on the ready list as a wake-up does.
  */
 #include <linux/wait.h>
 #include <net/sock.h>
 
 #include "epoll.h"
+#include "ring.h"
 #include "wait.h"
 
 /* The queue's lock is held. */
@@ -32,6 +37,27 @@ static struct wait_queue_entry *only_waiter(struct socket_wq *wq)
 	if (!list_is_singular(&wq->wait.head) || wq->fasync_list)
 		return NULL;
 	return list_first_entry(&wq->wait.head, struct wait_queue_entry, entry);
+}
+
+/* Return: the function of who is alone in the queue of a ring's reader, or NULL. */
+static wait_queue_func_t only_func(struct speed_ring *ring)
+{
+	struct wait_queue_entry *only = NULL;
+	wait_queue_func_t func = NULL;
+	struct socket_wq *wq;
+	unsigned long flags;
+
+	rcu_read_lock();
+	wq = rcu_dereference(speed_ring_reader(ring)->sk_wq);
+	if (wq) {
+		spin_lock_irqsave(&wq->wait.lock, flags);
+		only = only_waiter(wq);
+		if (only)
+			func = only->func;
+		spin_unlock_irqrestore(&wq->wait.lock, flags);
+	}
+	rcu_read_unlock();
+	return func;
 }
 
 /**
@@ -43,22 +69,12 @@ static struct wait_queue_entry *only_waiter(struct socket_wq *wq)
  */
 int speed_epoll_claim(struct speed_ring *ring)
 {
-	struct wait_queue_entry *only = NULL;
-	struct socket_wq *wq;
+	wait_queue_func_t func = only_func(ring);
 
-	rcu_read_lock();
-	wq = rcu_dereference(speed_ring_reader(ring)->sk_wq);
-	if (wq) {
-		spin_lock_irq(&wq->wait.lock);
-		only = only_waiter(wq);
-		if (only) {
-			WRITE_ONCE(ring->epoll_func, only->func);
-			WRITE_ONCE(ring->epoll, only);
-		}
-		spin_unlock_irq(&wq->wait.lock);
-	}
-	rcu_read_unlock();
-	return only ? 0 : -EBUSY;
+	if (!func)
+		return -EBUSY;
+	WRITE_ONCE(ring->epoll_func, func);
+	return 0;
 }
 
 /**
@@ -68,25 +84,47 @@ int speed_epoll_claim(struct speed_ring *ring)
  * NEED_DATA was cleared before: who joins the queue later sets it.
  *
  * Context: any.
- * Return: whether the one that speed_epoll_claim() found is alone in the queue.
+ * Return: whether an epoll set is alone in the queue.
  */
 bool speed_epoll_alone(struct speed_ring *ring)
 {
-	struct wait_queue_entry *only;
-	struct socket_wq *wq;
-	unsigned long flags;
-	bool yes = false;
+	wait_queue_func_t func = READ_ONCE(ring->epoll_func);
 
-	if (!READ_ONCE(ring->epoll))
+	return func && only_func(ring) == func;
+}
+
+/* Has a set joined, and nobody else? Then the flag is clear. */
+static bool set_joins(struct speed_ring *ring)
+{
+	if (!speed_epoll_alone(ring))
 		return false;
-	rcu_read_lock();
-	wq = rcu_dereference(speed_ring_reader(ring)->sk_wq);
-	if (wq) {
-		spin_lock_irqsave(&wq->wait.lock, flags);
-		only = only_waiter(wq);
-		yes = only && only == ring->epoll && only->func == ring->epoll_func;
-		spin_unlock_irqrestore(&wq->wait.lock, flags);
-	}
-	rcu_read_unlock();
-	return yes;
+	speed_ring_unflag(ring, SPEED_NEED_DATA);
+	if (speed_epoll_alone(ring))
+		return true;
+	/* Who came in between may have looked in vain, and been missed. */
+	speed_need_data(ring);
+	speed_wake_data(ring);
+	return false;
+}
+
+/**
+ * speed_poll_flag() - poll(): who waits shall hear of what comes next
+ * @ring: the ring that is to be read
+ * @wait: wait table, which has been queued, or NULL
+ *
+ * The flag is set for who joins the queue, whatever there is: it may stay there while
+ * a mapped reader drains the ring. Of a claimed ring it is set for who asks, too.
+ *
+ * Context: process.
+ * Return: what to add to the mask.
+ */
+__poll_t speed_poll_flag(struct speed_ring *ring, const poll_table *wait)
+{
+	bool joins = wait && wait->_qproc;
+
+	if (joins && set_joins(ring))
+		return EPOLLIN | EPOLLRDNORM;
+	if (joins || unlikely(READ_ONCE(ring->epoll_func)))
+		speed_need_data(ring);
+	return 0;
 }

@@ -11,11 +11,6 @@
 
 int speed_epoll_claim(struct speed_ring *ring);
 bool speed_epoll_alone(struct speed_ring *ring);
-
-/* Does poll() set NEED_DATA, whatever there is? See poll.c and epoll.c. */
-static inline bool speed_poll_needs_flag(const struct speed_ring *ring, const poll_table *wait)
-{
-	return (wait && wait->_qproc) || unlikely(READ_ONCE(ring->epoll));
-}
+__poll_t speed_poll_flag(struct speed_ring *ring, const poll_table *wait);
 
 #endif

@@ -120,9 +120,8 @@ struct speed_role {
  * @behind: TCP alone: bytes of TCP may come first; set under the producer's
  *	lock while the ring is empty, cleared under the consumer's while it is not
  * @tcp_seq: TCP alone: sequence number at which the ring takes over
- * @epoll: the entry of the reader's wait queue that is an epoll set's, as somebody
- *	said; never followed, under the queue's lock
- * @epoll_func: its function
+ * @epoll_func: the function of an epoll set's entry in the reader's wait queue, as
+ *	somebody said, or NULL; never called
  */
 struct speed_ring {
 	struct speed_role role[SPEED_ROLES];
@@ -138,7 +137,6 @@ struct speed_ring {
 	bool fused;
 	bool behind;
 	u32 tcp_seq;
-	const struct wait_queue_entry *epoll;
 	wait_queue_func_t epoll_func;
 };
 

@@ -107,8 +107,7 @@ __poll_t speed_poll(struct file *file, struct socket *sock, poll_table *wait)
 	if (!pair)
 		return mask | POLL_WRITABLE | EPOLLHUP;
 	end = speed_sk(sk)->end;
-	if (speed_poll_needs_flag(&pair->ring[!end], wait))
-		speed_need_data(&pair->ring[!end]);
+	mask |= speed_poll_flag(&pair->ring[!end], wait);
 	if (wait && wait->_qproc)
 		speed_need_space(&pair->ring[end]);
 	if (!(mask & EPOLLIN))

@@ -102,15 +102,26 @@ static inline bool crew_ready(struct crew *c, struct member *m, __u32 *ready)
 }
 
 /* Tell the kernel, once; where others wait, too, later again. */
-static void crew_claim(const struct member *m, __u32 hits)
+static void crew_claim(const struct member *m, __u64 pair, __u32 hits)
 {
-	__u64 pair = pool_slot(m->word)->s.role[SPEED_ROLE_RX].map.pair;
 	struct watch *w = &watches.at[m->fd];
 
+	__atomic_store_n(&w->of, (__u32)pair, __ATOMIC_RELAXED);
+	__atomic_store_n(&w->hits, hits, __ATOMIC_RELAXED);
 	if (hits < CREW_PROVED || (hits & (hits - 1)))
 		return;
 	if (!raw_call(SYS_ioctl, m->fd, SPEED_IOC_EPOLL, (long)pair, 0, 0, 0))
 		__atomic_fetch_or(&w->hits, WATCH_CLAIMED, __ATOMIC_RELAXED);
+}
+
+/* Another event of the connection, for which it may be worth telling the kernel. */
+static void crew_count(const struct member *m, const struct watch *w)
+{
+	__u64 pair = pool_slot(m->word)->s.role[SPEED_ROLE_RX].map.pair;
+	__u32 hits = w->of == (__u32)pair ? w->hits : 0;
+
+	if (hits < CREW_HITS)
+		crew_claim(m, pair, hits + 1);
 }
 
 /* Its events, if what was known of it is so yet. Return: whether it is a member. */
@@ -135,10 +146,8 @@ static inline bool crew_look_at(struct crew *c, struct member *m, struct epoll_e
 	}
 	event->events = ready;
 	event->data.u64 = w.data;
-	if (w.hits < CREW_HITS && (ready & EPOLLIN)) {
-		__atomic_store_n(&watches.at[m->fd].hits, w.hits + 1, __ATOMIC_RELAXED);
-		crew_claim(m, w.hits + 1);
-	}
+	if (ready & EPOLLIN)
+		crew_count(m, &w);
 	return true;
 }
 

@@ -96,7 +96,6 @@ void watch_end(int fd, __u64 ticket, __u32 set, const struct epoll_event *event)
 	if (event) {
 		__atomic_store_n(&w->data, event->data.u64, __ATOMIC_RELAXED);
 		__atomic_store_n(&w->events, event->events, __ATOMIC_RELAXED);
-		__atomic_store_n(&w->hits, 0, __ATOMIC_RELAXED);
 	}
 	watch_move(w, changes | WATCH_BUSY, changes | set);
 }
@@ -118,6 +117,7 @@ bool watch_read(int fd, struct watch *w)
 	w->data = __atomic_load_n(&from->data, __ATOMIC_RELAXED);
 	w->events = __atomic_load_n(&from->events, __ATOMIC_RELAXED);
 	w->hits = __atomic_load_n(&from->hits, __ATOMIC_RELAXED);
+	w->of = __atomic_load_n(&from->of, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return __atomic_load_n(&from->state, __ATOMIC_RELAXED) == w->state;
 }

@@ -19,9 +19,10 @@
  * struct watch - what is known of a number
  * @data: the program's name for it
  * @events: EPOLL*
- * @hits: events told since it was last changed, and WATCH_CLAIMED; racy
+ * @hits: events told of the pair @of, and WATCH_CLAIMED; racy
  * @state: how often it was changed, 32 bits, and the set's identity or WATCH_*
  * @at: where it is among the set's members; a hint
+ * @of: low bits of a number
  */
 struct watch {
 	__u64	data;
@@ -29,6 +30,7 @@ struct watch {
 	__u32	hits;
 	__u64	state;
 	__u32	at;
+	__u32	of;
 };
 
 #define WATCH_UNKNOWN	0u
@@ -71,9 +73,10 @@ static inline bool watch_known(int fd)
 }
 
 /* Has the kernel been told that an epoll set alone waits there? */
-static inline bool watch_claimed(int fd)
+static inline bool watch_claimed(int fd, __u64 pair)
 {
 	return watch_known(fd) &&
+	       __atomic_load_n(&watches.at[fd].of, __ATOMIC_RELAXED) == (__u32)pair &&
 	       (__atomic_load_n(&watches.at[fd].hits, __ATOMIC_RELAXED) & WATCH_CLAIMED);
 }
 
