@@ -21,8 +21,8 @@
  * could as well take their bytes.
  *
  * A program that takes a socket out of its set and puts it in again for each message
- * would have the flag set each time. So a set that joins alone is told that there may
- * be something, which puts the socket on the ready list as a wake-up does.
+ * would have the flag set each time. So where a set is alone when somebody joins, it is
+ * woken at once: the socket is on its ready list, and it asks before it sleeps.
  */
 #include <linux/wait.h>
 #include <net/sock.h>
@@ -93,20 +93,6 @@ bool speed_epoll_alone(struct speed_ring *ring)
 	return func && only_func(ring) == func;
 }
 
-/* Has a set joined, and nobody else? Then the flag is clear. */
-static bool set_joins(struct speed_ring *ring)
-{
-	if (!speed_epoll_alone(ring))
-		return false;
-	speed_ring_unflag(ring, SPEED_NEED_DATA);
-	if (speed_epoll_alone(ring))
-		return true;
-	/* Who came in between may have looked in vain, and been missed. */
-	speed_need_data(ring);
-	speed_wake_data(ring);
-	return false;
-}
-
 /**
  * speed_poll_flag() - poll(): who waits shall hear of what comes next
  * @ring: the ring that is to be read
@@ -116,15 +102,13 @@ static bool set_joins(struct speed_ring *ring)
  * a mapped reader drains the ring. Of a claimed ring it is set for who asks, too.
  *
  * Context: process.
- * Return: what to add to the mask.
  */
-__poll_t speed_poll_flag(struct speed_ring *ring, const poll_table *wait)
+void speed_poll_flag(struct speed_ring *ring, const poll_table *wait)
 {
 	bool joins = wait && wait->_qproc;
 
-	if (joins && set_joins(ring))
-		return EPOLLIN | EPOLLRDNORM;
-	if (joins || unlikely(READ_ONCE(ring->epoll_func)))
+	if (joins && unlikely(speed_epoll_alone(ring)))
+		speed_wake_mapped_data(ring);
+	else if (joins || unlikely(READ_ONCE(ring->epoll_func)))
 		speed_need_data(ring);
-	return 0;
 }

@@ -20,7 +20,7 @@ static inline ssize_t speed_put_once(struct speed_ring *ring, struct msghdr *msg
 	speed_role_enter(ring, SPEED_ROLE_TX);
 	if (unlikely(!speed_copy_in(speed_ring_span(side, 0), len, &msg->msg_iter)))
 		return speed_tx_fault(ring);
-	speed_ring_publish(side, len);
+	speed_tx_publish(ring, len, len);
 	WRITE_ONCE(ring->used, jiffies);
 	return len;
 }

@@ -74,7 +74,7 @@ struct speed_door {
 	int (*wait_data)(struct speed_ring *ring, u64 want, long *timeo);
 	int (*may_lease)(struct speed_ring *ring, int role);
 	void (*mapped)(struct speed_map *map, bool on);
-	bool (*unheard)(const struct speed_ring *ring);
+	bool (*unheard)(struct speed_ring *ring);
 	void (*be_heard)(struct speed_ring *ring);
 	bool ring_alone;
 };
@@ -119,6 +119,7 @@ struct speed_role {
  * @fused: TCP alone: the producer uses the ring now; under its lock
  * @behind: TCP alone: bytes of TCP may come first; set under the producer's
  *	lock while the ring is empty, cleared under the consumer's while it is not
+ * @heard: TCP alone: the producer's index when the network last saw the connection
  * @tcp_seq: TCP alone: sequence number at which the ring takes over
  * @epoll_func: the function of an epoll set's entry in the reader's wait queue, as
  *	somebody said, or NULL; never called
@@ -137,6 +138,7 @@ struct speed_ring {
 	bool fused;
 	bool behind;
 	u32 tcp_seq;
+	u64 heard;
 	wait_queue_func_t epoll_func;
 };
 

@@ -107,12 +107,12 @@ __poll_t speed_poll(struct file *file, struct socket *sock, poll_table *wait)
 	if (!pair)
 		return mask | POLL_WRITABLE | EPOLLHUP;
 	end = speed_sk(sk)->end;
-	mask |= speed_poll_flag(&pair->ring[!end], wait);
 	if (wait && wait->_qproc)
 		speed_need_space(&pair->ring[end]);
 	if (!(mask & EPOLLIN))
 		mask |= poll_readable(&pair->ring[!end]);
 	if (!(mask & EPOLLOUT))
 		mask |= poll_writable(&pair->ring[end]);
+	speed_poll_flag(&pair->ring[!end], wait);
 	return mask;
 }

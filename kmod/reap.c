@@ -130,7 +130,7 @@ static size_t ring_try_strip(struct speed_ring *ring, unsigned long idle)
 	return taken;
 }
 
-static bool unheard(const struct speed_ring *ring)
+static bool unheard(struct speed_ring *ring)
 {
 	const struct speed_door *door = ring->pair->door;
 
@@ -139,9 +139,10 @@ static bool unheard(const struct speed_ring *ring)
 
 /*
  * The next ring worth a try among the next few, its pair held, or NULL. Those
- * looked at move to the list's end.
+ * looked at move to the list's end. @quiet: it wants to be heard of, unless everything
+ * is idle enough.
  */
-static struct speed_ring *next_ring(unsigned int *left, unsigned long idle)
+static struct speed_ring *next_ring(unsigned int *left, unsigned long idle, bool *quiet)
 {
 	struct speed_ring *ring, *found = NULL;
 	unsigned int looks = REAP_LOOKS;
@@ -155,7 +156,8 @@ static struct speed_ring *next_ring(unsigned int *left, unsigned long idle)
 		list_move_tail(&buf->list, &reap_rings);
 		ring = buf->ring;
 		(*left)--;
-		if ((ring_idle(ring, idle) || unheard(ring)) && speed_pair_tryget(ring->pair))
+		*quiet = idle && unheard(ring);
+		if ((*quiet || ring_idle(ring, idle)) && speed_pair_tryget(ring->pair))
 			found = ring;
 	}
 	spin_unlock(&reap_lock);
@@ -178,11 +180,12 @@ static void reap_work(struct work_struct *work)
 {
 	unsigned int left = count_rings();
 	struct speed_ring *ring;
+	bool quiet;
 
 	while (left) {
-		ring = next_ring(&left, REAP_IDLE);
+		ring = next_ring(&left, REAP_IDLE, &quiet);
 		if (ring) {
-			if (unheard(ring))
+			if (quiet)
 				ring->pair->door->be_heard(ring);
 			ring_try_strip(ring, REAP_IDLE);
 			speed_pair_put(ring->pair);
@@ -207,10 +210,11 @@ bool speed_reap_now(size_t bytes)
 {
 	unsigned int left = REAP_NOW;
 	struct speed_ring *ring;
+	bool quiet;	/* not now */
 	size_t taken = 0;
 
 	while (left && taken < 8 * bytes) {
-		ring = next_ring(&left, 0);
+		ring = next_ring(&left, 0, &quiet);
 		if (!ring)
 			continue;
 		taken += ring_try_strip(ring, 0);

@@ -188,7 +188,7 @@ static inline bool shim_is_ip6(const struct sock *sk)
 }
 
 /* shim_match.c */
-struct sock *shim_find_peer(struct sock *sk);
+struct sock *shim_find_peer(struct sock *sk, bool anew);
 void shim_join(struct shim *shim, struct sock *peer);
 void shim_join_late(struct shim *shim);
 
@@ -208,7 +208,7 @@ struct shim_names {
 
 /* shim_nat.c */
 bool shim_translated(const struct sock *sk, struct shim_names *names);
-bool shim_unheard(const struct speed_ring *ring);
+bool shim_unheard(struct speed_ring *ring);
 void shim_be_heard(struct speed_ring *ring);
 
 /* shim_probe.c */

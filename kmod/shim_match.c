@@ -61,19 +61,21 @@ static struct sock *fitting(const struct sock *sk, struct sock *peer)
 /**
  * shim_find_peer() - the socket at the other end
  * @sk: a connected socket
+ * @anew: it was not looked for before
  *
  * Context: any but hard interrupt.
  * Return: the socket, to be put, or NULL.
  */
-struct sock *shim_find_peer(struct sock *sk)
+struct sock *shim_find_peer(struct sock *sk, bool anew)
 {
 	struct net *net = sock_net(sk);
 	int dev = READ_ONCE(sk->sk_bound_dev_if) ?: READ_ONCE(net->loopback_dev->ifindex);
 	struct sock *peer;
 
 	rcu_read_lock_bh();
-	peer = fitting(sk, lookup(net, sk, dev)) ?:
-	       fitting(sk, lookup_translated(net, sk, dev));
+	peer = fitting(sk, lookup(net, sk, dev));
+	if (!peer && anew)
+		peer = fitting(sk, lookup_translated(net, sk, dev));
 	rcu_read_unlock_bh();
 	return peer;
 }

@@ -10,9 +10,10 @@
  *
  * Connection tracking forgets a connection of which it sees nothing for long, and with
  * it the translation of what TCP has to say in the end. The ring's bytes are no
- * packets. So a connection that has a ring in use, and whose ends TCP has heard
- * nothing of for QUIET, sends an empty acknowledgment, translated or not: a firewall
- * may want to know the connection, too.
+ * packets. So of a connection into whose ring bytes went, and of which TCP has heard
+ * nothing for QUIET, both ends send an empty acknowledgment: of one end's alone, several
+ * that are alike would be taken for a sign of trouble. This is done for what is not
+ * translated, too: a firewall may want to know the connection.
  */
 #include <linux/ip.h>
 #include <linux/netfilter.h>
@@ -21,6 +22,7 @@
 #include <net/tcp.h>
 
 #include "compat/compat.h"
+#include "ring.h"
 #include "shim.h"
 
 #define QUIET	(5 * HZ)
@@ -69,7 +71,7 @@ static struct sk_buff *make_question(const struct sock *sk)
  * @names: filled in: source and destination of what comes back, before it is translated
  *
  * Context: any but hard interrupt.
- * Return: whether connection tracking knows it.
+ * Return: whether its addresses are translated, as far as connection tracking knows.
  */
 bool shim_translated(const struct sock *sk, struct shim_names *names)
 {
@@ -84,14 +86,16 @@ bool shim_translated(const struct sock *sk, struct shim_names *names)
 		return false;
 	known = nf_ct_get_tuple_skb(&tuple, skb);
 	consume_skb(skb);
-	if (known)
-		*names = (struct shim_names){
-			.from = tuple.src.u3.ip,
-			.to = tuple.dst.u3.ip,
-			.from_port = tuple.src.u.tcp.port,
-			.to_port = tuple.dst.u.tcp.port,
-		};
-	return known;
+	if (!known)
+		return false;
+	*names = (struct shim_names){
+		.from = tuple.src.u3.ip,
+		.to = tuple.dst.u3.ip,
+		.from_port = tuple.src.u.tcp.port,
+		.to_port = tuple.dst.u.tcp.port,
+	};
+	return names->from != sk->sk_daddr || names->from_port != sk->sk_dport ||
+	       names->to != sk->sk_rcv_saddr || names->to_port != inet_sk(sk)->inet_sport;
 }
 
 /**
@@ -100,9 +104,9 @@ bool shim_translated(const struct sock *sk, struct shim_names *names)
  *
  * Context: any; waits for nobody.
  */
-bool shim_unheard(const struct speed_ring *ring)
+bool shim_unheard(struct speed_ring *ring)
 {
-	return tracking() &&
+	return tracking() && speed_ring_index(ring, SPEED_ROLE_TX) != READ_ONCE(ring->heard) &&
 	       keepalive_time_elapsed(tcp_sk(speed_ring_reader(ring))) > QUIET;
 }
 
@@ -113,30 +117,40 @@ bool shim_translated(const struct sock *sk, struct shim_names *names)
 	return false;
 }
 
-bool shim_unheard(const struct speed_ring *ring)
+bool shim_unheard(struct speed_ring *ring)
 {
 	return false;
 }
 
 #endif
 
+static bool acknowledge(struct sock *sk)
+{
+	bool can;
+
+	local_bh_disable();
+	bh_lock_sock(sk);
+	can = !sock_owned_by_user(sk) &&
+	      ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT));
+	if (can)
+		speed_compat_send_ack(sk);
+	bh_unlock_sock(sk);
+	local_bh_enable();
+	return can;
+}
+
 /**
  * shim_be_heard() - let those who track connections see one
  * @ring: one of its rings
  *
- * Where somebody has the socket just now, it is for the next time.
+ * Where somebody has a socket just now, it is for the next time.
  *
  * Context: process.
  */
 void shim_be_heard(struct speed_ring *ring)
 {
-	struct sock *sk = speed_ring_writer(ring);
+	u64 tail = speed_ring_index(ring, SPEED_ROLE_TX);
 
-	local_bh_disable();
-	bh_lock_sock(sk);
-	if (!sock_owned_by_user(sk) &&
-	    ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)))
-		speed_compat_send_ack(sk);
-	bh_unlock_sock(sk);
-	local_bh_enable();
+	if (acknowledge(speed_ring_writer(ring)) && acknowledge(speed_ring_reader(ring)))
+		WRITE_ONCE(ring->heard, tail);
 }

@@ -136,14 +136,14 @@ static void client_comes(struct sock *sk, const struct speed_net *sn)
 		attach(sk, NULL);
 }
 
-/* Connected elsewhere, by its addresses; a translation may have kept it here. */
+/* Connected elsewhere, by its names; a translation may have kept it here. */
 static void client_arrives(struct sock *sk, const struct speed_net *sn)
 {
 	struct shim_names back;
 	struct shim *shim;
 
-	if (shim_of(sk) || sk->sk_kern_sock || !speed_port_allowed(sn, ntohs(sk->sk_dport)) ||
-	    !shim_translated(sk, &back) || !local4(sock_net(sk), back.from))
+	if (shim_of(sk) || sk->sk_kern_sock || !shim_translated(sk, &back) ||
+	    !local4(sock_net(sk), back.from) || !speed_port_allowed(sn, ntohs(back.from_port)))
 		return;
 	shim = attach(sk, NULL);
 	if (shim)
@@ -174,7 +174,7 @@ static void child_comes(struct sock *sk, const struct speed_net *sn)
 		speed_count_reason(SPEED_TCP_FASTOPEN);
 		return;
 	}
-	peer = shim_find_peer(sk);
+	peer = shim_find_peer(sk, true);
 	if (!peer)
 		return;
 	other = shim_of(peer);

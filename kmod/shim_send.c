@@ -20,7 +20,6 @@
 #include "shim.h"
 #include "shim_proto.h"
 #include "shim_send.h"
-#include "trace.h"
 #include "tx.h"
 #include "wait.h"
 
@@ -88,7 +87,7 @@ static ssize_t put_piece(struct shim *shim, struct speed_ring *ring, struct msgh
 		return 0;
 	if (!speed_copy_in(speed_ring_span(side, 0), n, &msg->msg_iter))
 		return speed_tx_fault(ring);
-	speed_ring_publish(side, n);
+	speed_tx_publish(ring, n, n);
 	return n;
 }
 
@@ -128,7 +127,6 @@ static ssize_t put_all(struct shim *shim, struct speed_ring *ring, struct msghdr
 		if (n <= 0)
 			break;
 		sent += n;
-		trace_speed_publish(ring->pair->id, ring->end, n);
 		speed_wake_data(ring);
 	}
 	if (sent)
@@ -200,7 +198,7 @@ static void find_late(struct shim *shim)
 
 	if (!shim->asked || shim->sk->sk_state != TCP_ESTABLISHED)
 		return;
-	peer = shim_find_peer(shim->sk);
+	peer = shim_find_peer(shim->sk, false);
 	if (!peer)
 		return;
 	shim_join(shim, peer);

@@ -9,13 +9,11 @@
 #include "shim.h"
 #include "shim_proto.h"
 #include "shim_send.h"
-#include "trace.h"
 #include "tx.h"
 #include "wait.h"
 
 static inline void published(struct shim *shim, struct speed_ring *ring, size_t bytes)
 {
-	trace_speed_publish(ring->pair->id, ring->end, bytes);
 	speed_wake_data(ring);				/* E */
 	if (unlikely(READ_ONCE(ring->pair->tcp.closed[!ring->end])))
 		shim_nobody_reads(shim, ring, bytes);

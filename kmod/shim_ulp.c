@@ -174,7 +174,7 @@ static int ulp_init(struct sock *sk)
 	if (sk->sk_state == TCP_CLOSE || sk->sk_state == TCP_LISTEN)
 		return 0;
 	shim_wait_calls(shim);
-	peer = shim_find_peer(sk);
+	peer = shim_find_peer(sk, true);
 	if (!peer)
 		return 0;
 	shim_join(shim, peer);

@@ -62,8 +62,7 @@ static ssize_t put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
 		return 0;
 	if (!speed_copy_in(speed_ring_span(side, 0), n, &msg->msg_iter))
 		return speed_tx_fault(ring);
-	speed_ring_publish(side, n);
-	trace_speed_publish(ring->pair->id, ring->end, n);
+	speed_tx_publish(ring, n, n);
 	speed_wake_data(ring);
 	return n;
 }
@@ -86,8 +85,8 @@ static ssize_t put_overflow(struct sock *sk, struct speed_ring *ring, struct msg
 		speed_chunk_free(sk, chunk);
 		return -EFAULT;
 	}
-	speed_overflow_add(ring, chunk);
 	trace_speed_publish(ring->pair->id, ring->end, n);
+	speed_overflow_add(ring, chunk);
 	speed_wake_data(ring);
 	return n;
 }
@@ -217,9 +216,7 @@ ssize_t speed_tx_stream(struct sock *sk, struct msghdr *msg, size_t len)
 
 	if (unlikely(!n))
 		return tx_slow(sk, ring, msg, len);
-	if (likely(n > 0)) {
-		trace_speed_publish(ring->pair->id, ring->end, n);
+	if (likely(n > 0))
 		speed_wake_data(ring);
-	}
 	return n;
 }

@@ -32,7 +32,7 @@ static int put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
 		return speed_tx_fault(ring);
 	rec->len = len;
 	rec->reserved = 0;
-	speed_ring_publish(side, bytes);
+	speed_tx_publish(ring, bytes, len);
 	return 0;
 }
 
@@ -51,6 +51,7 @@ static int put_overflow(struct sock *sk, struct speed_ring *ring, struct msghdr 
 		speed_chunk_free(sk, chunk);
 		return -EFAULT;
 	}
+	trace_speed_publish(ring->pair->id, ring->end, len);
 	speed_overflow_add(ring, chunk);
 	return 0;
 }
@@ -72,7 +73,6 @@ static int put(struct sock *sk, struct speed_ring *ring, struct msghdr *msg, siz
 	if (err)
 		return err;
 	WRITE_ONCE(ring->used, jiffies);
-	trace_speed_publish(ring->pair->id, ring->end, len);
 	speed_wake_data(ring);
 	return 0;
 }

@@ -97,11 +97,22 @@ static bool sleeps_in_tcp(struct sock *sk)
 	return yes;
 }
 
-/* Or waits for the socket's lock, on the way there. */
+/*
+ * Or has the socket's lock, or waits for it. Under its spin lock who is inside is one of
+ * these: who was woken is in the queue until he has the lock.
+ */
 static bool inside_tcp(struct sock *sk)
 {
+	bool yes;
+
+	local_bh_disable();
+	bh_lock_sock_nested(sk);
 	/* No barrier: who comes now comes by calls of ours. */
-	return waitqueue_active(&sk->sk_lock.wq) || sleeps_in_tcp(sk);
+	yes = sock_owned_by_user_nocheck(sk) || waitqueue_active(&sk->sk_lock.wq) ||
+	      sleeps_in_tcp(sk);
+	bh_unlock_sock(sk);
+	local_bh_enable();
+	return yes;
 }
 
 /* The reader has not passed the urgent byte that was sent last. */
@@ -168,6 +179,8 @@ u32 shim_fuse(struct shim *shim, struct speed_ring *ring)
 		return SPEED_TCP_MEMORY;
 	lock_sock(shim->sk);
 	reason = tcp_send_head(shim->sk) ? SPEED_TCP_BUSY : shim_why(ring);
+	if (!reason && ring->pair->tcp.late && sleeps_in_tcp(shim->sk))
+		reason = SPEED_TCP_BUSY;
 	if (!reason) {
 		/* Before the first byte is published (A), and so seen with it. */
 		WRITE_ONCE(ring->tcp_seq, tcp_sk(shim->sk)->write_seq);

@@ -17,7 +17,8 @@
 #define ELSEWHERE	"192.0.2.7"	/* nobody's */
 #define MANY		300000
 #define FORGOTTEN	"12"		/* seconds */
-#define IN_USE		18000		/* milliseconds */
+#define IN_USE		22000		/* milliseconds */
+#define ONE_WAY		15000
 
 static void __attribute__((format(printf, 1, 2))) nft(const char *fmt, ...)
 {
@@ -157,23 +158,40 @@ static void by_ipv6(const struct transport *t)
 	want_ends(fd, "IPv6");
 }
 
-/* The ring's bytes are no packets, and yet the end must find its way. */
+static void track(const char *name, const char *value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/proc/sys/net/netfilter/nf_conntrack_tcp_%s", name);
+	MUST(!file_write(path, value));
+}
+
+/*
+ * The ring's bytes are no packets, and yet the end must find its way: of a connection in
+ * use, and of one that was used in one direction alone until a while ago.
+ */
 static void not_forgotten(const struct transport *t)
 {
-	int fd[2];
-	long until;
+	int both[2], one[2];
+	long begin;
 
 	(void)t;
 	nat_net("ip");
-	MUST(!file_write("/proc/sys/net/netfilter/nf_conntrack_tcp_loose", "0"));
-	MUST(!file_write("/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_established",
-			 FORGOTTEN));
-	join_by(LOCAL4, LOCAL4, fd);
-	WANT_TRUE(tcp_fuses(fd), "fused");
-	for (until = now_ms() + IN_USE; now_ms() < until; sleep_ms(200))
-		WANT_TRUE(tcp_exchange(fd), "exchange");
-	WANT_TRUE(tcp_fused(fd), "fused all the time");
-	want_ends(fd, "in use");
+	track("loose", "0");
+	track("timeout_established", FORGOTTEN);
+	track("max_retrans", "1");
+	track("timeout_max_retrans", "4");
+	join_by(LOCAL4, LOCAL4, both);
+	join_by(LOCAL4, LOCAL4, one);
+	WANT_TRUE(tcp_fuses(both) && tcp_fuses(one), "fused");
+	for (begin = now_ms(); now_ms() < begin + IN_USE; sleep_ms(200)) {
+		WANT_TRUE(tcp_exchange(both), "exchange");
+		if (now_ms() < begin + ONE_WAY)
+			WANT_TRUE(tcp_pump(one[0], one[1], 100), "one way");
+	}
+	WANT_TRUE(tcp_fused(both) && tcp_fused(one), "fused all the time");
+	want_ends(both, "in use");
+	want_ends(one, "one way");
 }
 
 static const struct test_case cases[] = {

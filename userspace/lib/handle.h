@@ -49,8 +49,8 @@ struct speed;
  * @ask: have NEED_DATA set, so that pollers hear of the next byte
  * @nonblock: has the descriptor O_NONBLOCK?
  * @error: the connection's pending error, which is taken, or 0; may be missing
- * @unseen: may a role's mapping, entered, go, or does somebody look at it just now? May
- *	be missing
+ * @unseen: is it certain that nobody looks at the peer's index of a receiving role that
+ *	is entered? Where it is missing nobody does who has not entered it
  * @detach: give back what lease and attach took
  */
 struct spd_ops {
@@ -74,6 +74,7 @@ struct spd_ops {
  * @pair: the pair to which they belong
  * @size: the ring's
  * @off: the three offsets
+ * @kept: zeros where PEER was once, for somebody who may yet look there, or NULL
  */
 struct spd_map {
 	unsigned char	*at[3];
@@ -81,6 +82,7 @@ struct spd_map {
 	__u64		pair;
 	__u64		size;
 	__u64		off[3];
+	unsigned char	*kept;
 };
 
 /**
@@ -196,7 +198,7 @@ void spd_side_start(struct spd_role *r, __u64 own, int role);
 
 /* map.c */
 int spd_map_role(struct speed *s, int role, const struct speed_lease *lease);
-void spd_map_drop(struct spd_role *r, bool seen);
+void spd_map_drop(struct speed *s, int role);
 
 /* fork.c */
 int spd_fork_watch(struct speed *s);

@@ -29,30 +29,45 @@ static void map_undo(const struct spd_map *map)
 			munmap(map->at[i], map->bytes[i]);
 }
 
-/* The pages go, but not their addresses. */
-static void map_wipe(void *at, size_t bytes)
+/* Somebody may look at the peer's index yet: zeros take its place until nobody does. */
+static void map_keep(struct spd_map *map)
 {
-	mmap(at, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	mmap(map->at[1], map->bytes[1], PROT_READ,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	map->kept = map->at[1];
+	map->at[1] = NULL;
+}
+
+/* Return: whether nobody looks at what was kept, if anything. */
+static bool map_forget(const struct speed *s, struct spd_map *map)
+{
+	if (!map->kept)
+		return true;
+	if (!s->ops->unseen())
+		return false;
+	munmap(map->kept, map->bytes[1]);
+	map->kept = NULL;
+	return true;
 }
 
 /**
  * spd_map_drop() - unmap a role's regions
- * @r: the role, whose lock is held
- * @seen: somebody may yet look at the peer's index: zeros take its place for ever
+ * @s: the handle
+ * @role: SPEED_ROLE_*; its lock is held
  */
-void spd_map_drop(struct spd_role *r, bool seen)
+void spd_map_drop(struct speed *s, int role)
 {
+	struct spd_role *r = &s->role[role];
 	struct spd_map map = r->map;
 
 	if (!map.at[0])
 		return;
 	spd_role_forget(r);
 	spd_compiler_barrier();	/* a signal handler must not look at what goes */
-	if (seen) {
-		map_wipe(map.at[1], map.bytes[1]);
-		map.at[1] = NULL;
-	}
+	if (role == SPEED_ROLE_RX && s->ops->unseen && !s->ops->unseen())
+		map_keep(&map);
 	map_undo(&map);
+	r->map.kept = map.kept;
 }
 
 /* All three, or an errno and none. */
@@ -97,9 +112,9 @@ int spd_map_role(struct speed *s, int role, const struct speed_lease *lease)
 		return 0;
 	if (lease->size & (page - 1))
 		return EOPNOTSUPP;
-	if (r->map.at[0] && s->ops->unseen && !s->ops->unseen())
+	spd_map_drop(s, role);
+	if (!map_forget(s, &r->map))
 		return EBUSY;
-	spd_map_drop(r, false);
 	err = map_regions(spd_fd(s), &map, prot);
 	if (err)
 		return err;

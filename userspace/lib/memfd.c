@@ -180,7 +180,7 @@ static void memfd_detach(struct speed *s)
 		if (s->role[i].map.at[0])
 			memfd_wake_flag(s, i, 0, SPEED_CLOSED);
 	for (int i = 0; i < SPEED_ROLES; i++)
-		spd_map_drop(&s->role[i], false);
+		spd_map_drop(s, i);
 }
 
 static const struct spd_ops memfd_ops = {

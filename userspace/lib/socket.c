@@ -89,7 +89,7 @@ static void socket_detach(struct speed *s)
 
 		if (speed_ring_counts(&r->side, i, r->epoch))
 			spd_sys_setsockopt(spd_fd(s), SOL_SPEED, SPEED_UNLEASE, &which, sizeof(which));
-		spd_map_drop(r, false);
+		spd_map_drop(s, i);
 	}
 }
 

@@ -11,7 +11,7 @@
 #include "pages.h"
 
 #define CREWS		32	/* sets at most */
-#define CREW_LOOKS	256	/* at who looks at members */
+#define CREW_GLANCES	256	/* at somebody who looks */
 
 #define CREW_EVENTS	(EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLERR | EPOLLHUP)
 
@@ -91,13 +91,14 @@ static __u32 crew_make(struct crew *c, int epfd)
 __u32 crew_identity(int epfd, bool make)
 {
 	struct crew *c = crew_find(epfd);
+	__u32 id = WATCH_UNKNOWN;
 
 	if (c)
 		return crew_id(c);
-	for (c = crews; make && c < crews + CREWS; c++)
-		if (!crew_id(c))
-			return crew_make(c, epfd);
-	return WATCH_UNKNOWN;
+	/* One that is free may be locked for ever by a signal handler's longjmp(). */
+	for (c = crews; make && !id && c < crews + CREWS; c++)
+		id = crew_id(c) ? WATCH_UNKNOWN : crew_make(c, epfd);
+	return id;
 }
 
 /* Is there a set of that identity yet? */
@@ -111,38 +112,42 @@ bool crew_lives(__u32 set)
 	return false;
 }
 
-static bool crew_looking(void)
+/* A look that was under way has ended, or will not within this many glances. */
+static bool crew_over(const struct crew *c)
 {
-	unsigned int used = __atomic_load_n(&crews_used, __ATOMIC_ACQUIRE);
+	__u32 look = __atomic_load_n(&c->looks, __ATOMIC_SEQ_CST);
+	int glances = CREW_GLANCES;
 
-	for (const struct crew *c = crews; c < crews + used; c++)
-		if (__atomic_load_n(&c->looking, __ATOMIC_SEQ_CST))
-			return true;
-	return false;
-}
-
-/**
- * crew_unseen() - a mapping is about to go
- *
- * Its role is entered. Who looks at members reads their peers' indices without
- * entering anything. Nobody does so at that mapping once this was true.
- *
- * Context: signal-safe; waits for a moment only.
- * Return: whether the mapping may go.
- */
-bool crew_unseen(void)
-{
-	int looks = CREW_LOOKS;
-
-	if (!__atomic_load_n(&crews_used, __ATOMIC_ACQUIRE))
-		return true;
-	/* Who begins to look after this has forgotten where the indices lay. */
-	__atomic_add_fetch(&crew_goings, 1, __ATOMIC_SEQ_CST);
-	while (crew_looking()) {
-		if (!--looks)
+	/* What this thread does itself does not end meanwhile. */
+	if ((look & 1) && __atomic_load_n(&c->owner, __ATOMIC_RELAXED) == spd_me())
+		return false;
+	while ((look & 1) && __atomic_load_n(&c->looks, __ATOMIC_SEQ_CST) == look) {
+		if (!glances--)
 			return false;
 		spd_relax();
 	}
+	return true;
+}
+
+/**
+ * crew_unseen() - is it certain that nobody looks at what is about to go?
+ *
+ * Who looks at members reads their peers' indices without entering a role. A role is
+ * entered by who asks: no look that begins after this knows where its peer's index lay.
+ * A look that a signal handler has left by longjmp() is never over.
+ *
+ * Context: signal-safe; waits for a moment.
+ */
+bool crew_unseen(void)
+{
+	unsigned int used = __atomic_load_n(&crews_used, __ATOMIC_ACQUIRE);
+
+	if (!used)
+		return true;
+	__atomic_add_fetch(&crew_goings, 1, __ATOMIC_SEQ_CST);
+	for (const struct crew *c = crews; c < crews + used; c++)
+		if (!crew_over(c))
+			return false;
 	return true;
 }
 

@@ -66,7 +66,7 @@ static void crew_begin(struct crew *c)
 {
 	__u64 goings;
 
-	__atomic_store_n(&c->looking, true, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&c->looks, c->looks + 1, __ATOMIC_SEQ_CST);
 	goings = __atomic_load_n(&crew_goings, __ATOMIC_SEQ_CST);
 	if (spd_likely(goings == c->goings))
 		return;
@@ -77,7 +77,7 @@ static void crew_begin(struct crew *c)
 
 static void crew_end(struct crew *c)
 {
-	__atomic_store_n(&c->looking, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->looks, c->looks + 1, __ATOMIC_RELEASE);
 }
 
 /* Return: whether it is a member yet; its events, if any, in @ready. */
@@ -95,6 +95,7 @@ static inline bool crew_ready(struct crew *c, struct member *m, __u32 *ready)
 	lives = pool_word_lives(h, m->word);
 	m->theirs = lives && crew_idle(r, m->events) ? r->side.theirs : NULL;
 	m->seen = r->side.own;
+	m->pair = r->map.pair;
 	if (lives && !m->theirs)
 		*ready = crew_events(c, s, m->events);
 	spd_role_leave(r);
@@ -102,26 +103,27 @@ static inline bool crew_ready(struct crew *c, struct member *m, __u32 *ready)
 }
 
 /* Tell the kernel, once; where others wait, too, later again. */
-static void crew_claim(const struct member *m, __u64 pair, __u32 hits)
+static void crew_claim(const struct member *m, __u64 proof)
 {
-	struct watch *w = &watches.at[m->fd];
+	__u32 hits = (__u32)proof;
 
-	__atomic_store_n(&w->of, (__u32)pair, __ATOMIC_RELAXED);
-	__atomic_store_n(&w->hits, hits, __ATOMIC_RELAXED);
-	if (hits < CREW_PROVED || (hits & (hits - 1)))
+	if (hits < CREW_PROVED || (hits & (hits - 1)) ||
+	    raw_call(SYS_ioctl, m->fd, SPEED_IOC_EPOLL, (long)m->pair, 0, 0, 0))
 		return;
-	if (!raw_call(SYS_ioctl, m->fd, SPEED_IOC_EPOLL, (long)pair, 0, 0, 0))
-		__atomic_fetch_or(&w->hits, WATCH_CLAIMED, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&watches.at[m->fd].proof, &proof, proof | WATCH_CLAIMED, false,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 /* Another event of the connection, for which it may be worth telling the kernel. */
 static void crew_count(const struct member *m, const struct watch *w)
 {
-	__u64 pair = pool_slot(m->word)->s.role[SPEED_ROLE_RX].map.pair;
-	__u32 hits = w->of == (__u32)pair ? w->hits : 0;
+	__u64 of = watch_proof(m->word, m->pair);
+	__u64 proof = w->proof >> 32 == of >> 32 ? w->proof : of;
 
-	if (hits < CREW_HITS)
-		crew_claim(m, pair, hits + 1);
+	if ((__u32)proof >= CREW_HITS)
+		return;
+	__atomic_store_n(&watches.at[m->fd].proof, ++proof, __ATOMIC_RELAXED);
+	crew_claim(m, proof);
 }
 
 /* Its events, if what was known of it is so yet. Return: whether it is a member. */
@@ -153,6 +155,9 @@ static inline bool crew_look_at(struct crew *c, struct member *m, struct epoll_e
 
 static void crew_drop(struct crew *c, unsigned int at)
 {
+	/* A child, forked by a signal handler within the look, has no members. */
+	if (!c->n)
+		return;
 	c->member[at] = c->member[--c->n];
 	__atomic_store_n(&watches.at[c->member[at].fd].at, at, __ATOMIC_RELAXED);
 }

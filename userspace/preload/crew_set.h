@@ -19,6 +19,7 @@
  * @theirs: where its peer's index lies, if nothing had come when it was last looked at
  *	and nothing but data is waited for; otherwise NULL
  * @seen: that index then
+ * @pair: its pair, of an event
  */
 struct member {
 	__u64				word;
@@ -27,12 +28,13 @@ struct member {
 	__u32				events;
 	const struct speed_index	*theirs;
 	__u64				seen;
+	__u64				pair;
 };
 
 /**
  * struct crew - a set
  * @owner: the thread that works on it, 0 if none
- * @looking: it looks at its members; see crew_unseen()
+ * @looks: begun and ended: odd while it looks at its members, see crew_unseen()
  * @id: its identity; 0: free, 1: being made
  * @epfd: its number
  * @n: members
@@ -53,7 +55,7 @@ struct member {
  */
 struct crew {
 	uintptr_t	owner;
-	bool		looking;
+	__u32		looks;
 	__u32		id;
 	int		epfd;
 	unsigned int	n;

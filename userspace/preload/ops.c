@@ -140,7 +140,7 @@ static int ops_wait(struct speed *s, int role, unsigned int wake, __u64 want)
 /* An epoll set that alone waits there asks before it sleeps, see crew_look.c. */
 static void ops_ask(struct speed *s)
 {
-	if (!watch_claimed(call_fd(), s->role[SPEED_ROLE_RX].map.pair))
+	if (!watch_claimed(call_fd(), call_now->word, s->role[SPEED_ROLE_RX].map.pair))
 		spd_socket_ops.ask(s);
 }
 

@@ -96,7 +96,6 @@ static __u64 pool_activity(const struct slot *h)
 static bool pool_evict(struct slot *h)
 {
 	__u64 activity = pool_activity(h);
-	bool retired;
 
 	if (activity != h->seen) {
 		h->seen = activity;
@@ -104,11 +103,10 @@ static bool pool_evict(struct slot *h)
 	}
 	if (!pool_enter(&h->s))
 		return false;
-	retired = pool_retire(h);
-	if (retired)
-		stats_add(STATS_EVICTED, 1);
+	stats_add(STATS_EVICTED, 1);
+	pool_retire(h);
 	pool_leave(&h->s);
-	return retired;
+	return true;
 }
 
 /* A free slot, or NULL. The pool's lock is held. */

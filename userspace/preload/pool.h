@@ -25,7 +25,6 @@
  * @s: the handle
  * @life: generation and references
  * @number: of the slot
- * @kept: how often it was not retired because somebody looked at it
  * @busy: it is no free one
  * @inet: the socket is TCP's
  * @seen: transfers when an idle one was last looked for
@@ -34,7 +33,6 @@ struct slot {
 	struct speed	s;
 	__u64		life;
 	__u32		number;
-	__u32		kept;
 	bool		busy;
 	bool		inet;
 	__u64		seen;

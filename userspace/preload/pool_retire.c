@@ -3,13 +3,11 @@
  * Giving slots back.
  */
 #include "cpu.h"
-#include "crew.h"
 #include "pool_slot.h"
 #include "role.h"
 #include "stats.h"
 
 #define POOL_REST	64	/* numbers given up until to look at one again that is stuck */
-#define POOL_KEPT	16	/* times that one is left alone which is looked at */
 
 /* Both roles, or none. */
 bool pool_enter(struct speed *s)
@@ -31,32 +29,24 @@ void pool_leave(struct speed *s)
 }
 
 /*
- * Take a handle apart and free its slot, unless an epoll set looks at it; both roles are
- * entered. Its numbers, if any, are bare from now on. Unmapping gives the leases back: a
- * call on the number might reach another descriptor.
- *
- * A look that a signal handler left by longjmp() never ends: after a while what it may
- * read is replaced by zeros.
+ * Take a handle apart and free its slot; both roles are entered. Its numbers, if any,
+ * are bare from now on. Unmapping gives the leases back: a call on the number might
+ * reach another descriptor.
  */
-bool pool_retire(struct slot *h)
+void pool_retire(struct slot *h)
 {
 	__u64 life = __atomic_load_n(&h->life, __ATOMIC_RELAXED);
-	bool seen = !crew_unseen();
 
-	if (seen && ++h->kept < POOL_KEPT)
-		return false;
 	while (!__atomic_compare_exchange_n(&h->life, &life, (life | POOL_REFS) + 1, true,
 					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		;
 	stats_take(&h->s);
 	for (int i = 0; i < SPEED_ROLES; i++) {
-		spd_map_drop(&h->s.role[i], seen);
+		spd_map_drop(&h->s, i);
 		spd_role_forget(&h->s.role[i]);
 	}
-	h->kept = 0;
 	__atomic_store_n(&pool.keys[h->number], 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&h->busy, false, __ATOMIC_RELEASE);
-	return true;
 }
 
 /*
@@ -65,17 +55,15 @@ bool pool_retire(struct slot *h)
  */
 bool pool_clear(struct slot *h, int tries)
 {
-	bool clear = true;
-
 	while (!pool_enter(&h->s)) {
 		if (!--tries)
 			return false;
 		spd_relax();
 	}
 	if (pool_unreferred(h))
-		clear = pool_retire(h);
+		pool_retire(h);
 	pool_leave(&h->s);
-	return clear;
+	return true;
 }
 
 /**

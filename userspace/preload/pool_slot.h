@@ -20,7 +20,7 @@ static inline bool pool_unreferred(const struct slot *h)
 
 bool pool_enter(struct speed *s);
 void pool_leave(struct speed *s);
-bool pool_retire(struct slot *h);
+void pool_retire(struct slot *h);
 bool pool_clear(struct slot *h, int tries);
 
 #endif /* PRE_POOL_SLOT_H */

@@ -116,8 +116,7 @@ bool watch_read(int fd, struct watch *w)
 		return false;
 	w->data = __atomic_load_n(&from->data, __ATOMIC_RELAXED);
 	w->events = __atomic_load_n(&from->events, __ATOMIC_RELAXED);
-	w->hits = __atomic_load_n(&from->hits, __ATOMIC_RELAXED);
-	w->of = __atomic_load_n(&from->of, __ATOMIC_RELAXED);
+	w->proof = __atomic_load_n(&from->proof, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return __atomic_load_n(&from->state, __ATOMIC_RELAXED) == w->state;
 }

@@ -19,18 +19,17 @@
  * struct watch - what is known of a number
  * @data: the program's name for it
  * @events: EPOLL*
- * @hits: events told of the pair @of, and WATCH_CLAIMED; racy
  * @state: how often it was changed, 32 bits, and the set's identity or WATCH_*
  * @at: where it is among the set's members; a hint
- * @of: low bits of a number
+ * @proof: of which connection, 32 bits of watch_proof(), so many events were told, and
+ *	WATCH_CLAIMED; racy
  */
 struct watch {
 	__u64	data;
 	__u32	events;
-	__u32	hits;
-	__u64	state;
 	__u32	at;
-	__u32	of;
+	__u64	state;
+	__u64	proof;
 };
 
 #define WATCH_UNKNOWN	0u
@@ -40,7 +39,7 @@ struct watch {
 #define WATCH_OPEN	4u	/* being changed */
 #define WATCH_SETS	5u	/* the first identity of a set */
 
-#define WATCH_CLAIMED	(1u << 31)	/* in @hits: SPEED_IOC_EPOLL has been said */
+#define WATCH_CLAIMED	(1u << 31)	/* in @proof: SPEED_IOC_EPOLL has been said */
 
 /**
  * struct watches - all of them
@@ -72,12 +71,21 @@ static inline bool watch_known(int fd)
 	       watch_set(&watches.at[fd]);
 }
 
-/* Has the kernel been told that an epoll set alone waits there? */
-static inline bool watch_claimed(int fd, __u64 pair)
+/* No events yet of the connection that a handle has with a pair. */
+static inline __u64 watch_proof(__u64 word, __u64 pair)
 {
-	return watch_known(fd) &&
-	       __atomic_load_n(&watches.at[fd].of, __ATOMIC_RELAXED) == (__u32)pair &&
-	       (__atomic_load_n(&watches.at[fd].hits, __ATOMIC_RELAXED) & WATCH_CLAIMED);
+	return ((word ^ pair << 8) * 0x9e3779b97f4a7c15u) & ~(__u64)0xffffffffu;
+}
+
+/* Has the kernel been told that an epoll set alone waits there? */
+static inline bool watch_claimed(int fd, __u64 word, __u64 pair)
+{
+	__u64 proof;
+
+	if (!watch_known(fd))
+		return false;
+	proof = __atomic_load_n(&watches.at[fd].proof, __ATOMIC_RELAXED);
+	return (proof & WATCH_CLAIMED) && proof >> 32 == watch_proof(word, pair) >> 32;
 }
 
 #endif /* PRE_WATCH_H */
