@@ -21,8 +21,9 @@
  * could as well take their bytes.
  *
  * A program that takes a socket out of its set and puts it in again for each message
- * would have the flag set each time. So where a set is alone when somebody joins, it is
- * woken at once: the socket is on its ready list, and it asks before it sleeps.
+ * would have the flag set each time. So who joins a claimed ring's queue to hear of data
+ * is woken at once: a set has the socket on its ready list then, and asks before it
+ * sleeps; others look once more, and set the flag.
  */
 #include <linux/wait.h>
 #include <net/sock.h>
@@ -99,7 +100,8 @@ bool speed_epoll_alone(struct speed_ring *ring)
  * @wait: wait table, which has been queued, or NULL
  *
  * The flag is set for who joins the queue, whatever there is: it may stay there while
- * a mapped reader drains the ring. Of a claimed ring it is set for who asks, too.
+ * a mapped reader drains the ring. Of a claimed ring it is set for who asks, too; so who
+ * joins for something else will have it set when that changes.
  *
  * Context: process.
  */
@@ -107,8 +109,12 @@ void speed_poll_flag(struct speed_ring *ring, const poll_table *wait)
 {
 	bool joins = wait && wait->_qproc;
 
-	if (joins && unlikely(speed_epoll_alone(ring)))
-		speed_wake_mapped_data(ring);
-	else if (joins || unlikely(READ_ONCE(ring->epoll_func)))
+	if (likely(!READ_ONCE(ring->epoll_func))) {
+		if (joins)
+			speed_need_data(ring);
+	} else if (!joins) {
 		speed_need_data(ring);
+	} else if (poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM)) {
+		speed_wake_mapped_data(ring);
+	}
 }

@@ -46,6 +46,7 @@ struct member {
  * @slept: calls since it was last tried
  * @again: so many until it is tried again
  * @whole: the last look took all the time there is, in vain
+ * @wholes: such looks, each with a short sleep after it, since one that was not in vain
  * @alone: who would bring something cannot run while this one looks, see lib/spin.c
  * @asked: when the kernel was asked, nanoseconds of a coarse clock
  * @score: what looking has been worth
@@ -68,6 +69,7 @@ struct crew {
 	unsigned int	again;
 	bool		whole;
 	bool		alone;
+	unsigned char	wholes;
 	__u64		asked;
 	int		score;
 	unsigned int	rest;

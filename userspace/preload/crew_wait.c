@@ -11,12 +11,15 @@
 
 #define CREW_ASK	32	/* of so many calls and events one is the kernel's, */
 #define CREW_MANY	32	/* times the members, at most these, */
-#define CREW_LATE	10000000	/* and one in so many nanoseconds */
-#define CREW_WORTH	32	/* looks that an event makes up for */
-#define CREW_SCORE	8192
+#define CREW_LATE	10000000	/* and one in so many nanoseconds, */
+#define CREW_FEW	8	/* but not before so many times the members, */
+#define CREW_LATEST	40000000	/* unless it takes as long as this */
+#define CREW_WORTH	256	/* looks that an event makes up for */
+#define CREW_SCORE	65536
 #define CREW_FLOOR	16	/* looking for less than limit / CREW_FLOOR is no use */
 #define CREW_AGAIN	32	/* calls without looking longer, until the next try */
 #define CREW_AGAIN_MAX	1024
+#define CREW_WHOLES	3	/* one may be because the peer did not get its processor */
 
 /*
  * The kernel finds the ready ones without looking at the others. Where too many are
@@ -53,12 +56,15 @@ static __u64 crew_tick(void)
 static bool crew_turn(struct crew *c)
 {
 	unsigned int most = c->n < CREW_MANY ? CREW_ASK * c->n : CREW_ASK * CREW_MANY;
+	__u64 since;
 
 	if (c->rest) {
 		c->rest--;
 		return false;
 	}
-	return ++c->told < most && crew_tick() - c->asked < CREW_LATE;
+	since = crew_tick() - c->asked;
+	return ++c->told < most &&
+	       since < (c->told < CREW_FEW * c->n ? CREW_LATEST : CREW_LATE);
 }
 
 /* How long to look now, nanoseconds; 0: once was enough. See lib/spin.c. */
@@ -97,6 +103,7 @@ static int crew_look_on(struct crew *c, struct epoll_event *events, int max, __u
 	*looked = now - begin;
 	if (told) {
 		c->alone = false;
+		c->wholes = 0;
 		c->again = CREW_AGAIN;
 		c->now = budget < c->limit / 2 ? 2 * budget : c->limit;
 		return told;
@@ -123,7 +130,7 @@ void crew_slept(int epfd, const struct crew_nap *nap)
 	if (!c || !crew_trylock(c))
 		return;
 	if (spd_spin_now() - nap->since < c->limit) {
-		if (c->whole) {
+		if (c->whole && ++c->wholes >= CREW_WHOLES) {
 			c->alone = true;
 			c->now = 0;
 		}
