@@ -27,6 +27,7 @@
 #ifndef SPEED_SHIM_H
 #define SPEED_SHIM_H
 
+#include <linux/netfilter.h>
 #include <linux/speed.h>
 #include <net/inet_connection_sock.h>
 #include <net/tcp.h>
@@ -205,6 +206,16 @@ struct shim_names {
 	__be16 from_port;
 	__be16 to_port;
 };
+
+/* May there be translated connections? */
+static inline bool shim_tracked(void)
+{
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+	return unlikely(rcu_access_pointer(nf_ct_hook));
+#else
+	return false;
+#endif
+}
 
 /* shim_nat.c */
 bool shim_translated(const struct sock *sk, struct shim_names *names);

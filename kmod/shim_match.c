@@ -74,7 +74,7 @@ struct sock *shim_find_peer(struct sock *sk, bool anew)
 
 	rcu_read_lock_bh();
 	peer = fitting(sk, lookup(net, sk, dev));
-	if (!peer && anew)
+	if (unlikely(!peer && anew && shim_tracked()))
 		peer = fitting(sk, lookup_translated(net, sk, dev));
 	rcu_read_unlock_bh();
 	return peer;

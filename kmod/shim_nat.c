@@ -37,11 +37,6 @@ struct question {
 	__be32 seq;
 } __packed;
 
-static bool tracking(void)
-{
-	return rcu_access_pointer(nf_ct_hook);
-}
-
 static struct sk_buff *make_question(const struct sock *sk)
 {
 	const struct question question = {
@@ -79,7 +74,7 @@ bool shim_translated(const struct sock *sk, struct shim_names *names)
 	struct sk_buff *skb;
 	bool known;
 
-	if (!tracking() || shim_is_ip6(sk))
+	if (shim_is_ip6(sk))
 		return false;
 	skb = make_question(sk);
 	if (!skb)
@@ -106,7 +101,7 @@ bool shim_translated(const struct sock *sk, struct shim_names *names)
  */
 bool shim_unheard(struct speed_ring *ring)
 {
-	return tracking() && speed_ring_index(ring, SPEED_ROLE_TX) != READ_ONCE(ring->heard) &&
+	return shim_tracked() && speed_ring_index(ring, SPEED_ROLE_TX) != READ_ONCE(ring->heard) &&
 	       keepalive_time_elapsed(tcp_sk(speed_ring_reader(ring))) > QUIET;
 }
 

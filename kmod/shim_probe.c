@@ -196,7 +196,9 @@ static void on_set_state(void *data, const struct sock *csk, const int old, cons
 	struct sock *sk = (struct sock *)csk;
 	const struct speed_net *sn;
 
-	if (state > TCP_SYN_SENT || sk->sk_protocol != IPPROTO_TCP)
+	if (state > TCP_SYN_SENT || sk->sk_protocol != IPPROTO_TCP ||
+	    (state == TCP_ESTABLISHED && old != TCP_SYN_RECV &&
+	     (old != TCP_SYN_SENT || !shim_tracked())))
 		return;
 	rcu_read_lock();
 	sn = speed_net(sock_net(sk));
@@ -204,7 +206,7 @@ static void on_set_state(void *data, const struct sock *csk, const int old, cons
 		client_comes(sk, sn);
 	else if (state == TCP_ESTABLISHED && old == TCP_SYN_RECV)
 		child_comes(sk, sn);
-	else if (state == TCP_ESTABLISHED && old == TCP_SYN_SENT && READ_ONCE(sn->loopback))
+	else if (state == TCP_ESTABLISHED && READ_ONCE(sn->loopback))
 		client_arrives(sk, sn);
 	rcu_read_unlock();
 }
