@@ -91,14 +91,14 @@ static __u32 crew_make(struct crew *c, int epfd)
 __u32 crew_identity(int epfd, bool make)
 {
 	struct crew *c = crew_find(epfd);
-	__u32 id = WATCH_UNKNOWN;
 
 	if (c)
 		return crew_id(c);
 	/* One that is free may be locked for ever by a signal handler's longjmp(). */
-	for (c = crews; make && !id && c < crews + CREWS; c++)
-		id = crew_id(c) ? WATCH_UNKNOWN : crew_make(c, epfd);
-	return id;
+	for (c = crews; make && c < crews + CREWS; c++)
+		if (!crew_id(c) && !__atomic_load_n(&c->owner, __ATOMIC_RELAXED))
+			return crew_make(c, epfd);
+	return WATCH_UNKNOWN;
 }
 
 /* Is there a set of that identity yet? */
