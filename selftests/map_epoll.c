@@ -234,7 +234,7 @@ static void rejoin(int ep, int fd, unsigned int events)
 	MUST(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &on) == 0);
 }
 
-/* Out of the set and in again: it has been told that there may be something. */
+/* Out of the set and in again: it has been woken for that. */
 static void rejoined(const struct transport *t)
 {
 	static const unsigned int ways[] = { 0, EPOLLET, EPOLLONESHOT, EPOLLEXCLUSIVE };

@@ -57,20 +57,6 @@ static long own_memory(void)
 	return sum;
 }
 
-/* Regions of sockets that are mapped. */
-static int mapped_regions(void)
-{
-	FILE *f = fopen("/proc/self/maps", "r");
-	char line[512];
-	int n = 0;
-
-	MUST(f);
-	while (fgets(line, sizeof(line), f))
-		n += strstr(line, "socket:") != NULL;
-	fclose(f);
-	return n;
-}
-
 /* Connections that have been used a little, and lie there. */
 static void idle(const struct transport *t, const struct under_case *c)
 {
@@ -88,7 +74,7 @@ static void idle(const struct transport *t, const struct under_case *c)
 		  "at most %d bytes a connection", PER_CONNECTION);
 	if (after - before > n * PER_CONNECTION / 1024)
 		fprintf(stderr, "%ld kB before, %ld kB after\n", before, after);
-	WANT(mapped_regions(), 0, 0, "nothing is mapped");
+	WANT(under_regions(), 0, 0, "nothing is mapped");
 }
 
 /* Once used beyond measure, all of a crowd want to be mapped. */
@@ -100,7 +86,7 @@ static void few(const struct transport *t, const struct under_case *c)
 	for (round = 0; round < 40; round++)
 		for (i = 0; i < CROWD; i++) {
 			wrong += !speak(pairs[i], round * CROWD + i);
-			regions = i % 8 ? 0 : mapped_regions();
+			regions = i % 8 ? 0 : under_regions();
 			most = regions > most ? regions : most;
 		}
 	WANT(wrong, 0, 0, "bytes that are wrong");
@@ -125,7 +111,7 @@ static void ported(const struct transport *t, const struct under_case *c)
 	for (i = 0; i < 50; i++)
 		wrong += !speak(fd, i);
 	WANT(wrong, 0, 0, "bytes that are wrong");
-	WANT_TRUE(!under_library() || wanted == (mapped_regions() > 0), "mapped as the list says");
+	WANT_TRUE(!under_library() || wanted == (under_regions() > 0), "mapped as the list says");
 }
 
 static long receive(void *arg)
@@ -145,14 +131,14 @@ static void closed_inside(const struct transport *t, const struct under_case *c)
 	for (i = 0; i < 100; i++)
 		wrong += !speak(pairs[0], i);
 	WANT(wrong, 0, 0, "bytes that are wrong");
-	WANT_TRUE(!under_library() || mapped_regions() > 0, "they are mapped");
+	WANT_TRUE(!under_library() || under_regions() > 0, "they are mapped");
 	task_start(&reader, receive, &pairs[0][1]);
 	task_sleeps(&reader);
 	close(pairs[0][1]);
 	MUST(send(pairs[0][0], "x", 1, MSG_NOSIGNAL) == 1);
 	task_join(&reader);
 	close(pairs[0][0]);
-	WANT(mapped_regions(), 0, 0, "nothing is mapped any more");
+	WANT(under_regions(), 0, 0, "nothing is mapped any more");
 }
 
 static const struct under_case cases[] = {

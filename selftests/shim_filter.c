@@ -17,21 +17,12 @@
 #define TCX_EGRESS	47
 #define TCX_NEXT	(-1)
 
-/* The status of a shell's command, its complaints kept quiet. */
-static int tc(const char *what)
-{
-	char line[256];
-
-	snprintf(line, sizeof(line), "tc %s >/dev/null 2>&1", what);
-	return system(line);
-}
-
 static void need_tc(const char *what)
 {
 	tcp_shim_net();
-	if (system("tc -V >/dev/null 2>&1"))
+	if (shell("tc -V"))
 		trace_skip("needs tc (iproute2)");
-	if (tc(what))
+	if (shell("tc %s", what))
 		trace_skip("needs \"tc %s\" (CONFIG_NET_SCHED and modules)", what);
 }
 
@@ -60,16 +51,16 @@ static void disciplined(const char *add, const char *del)
 	int fd[2], late[2];
 
 	need_tc(add);
-	WANT(tc(del), 0, 0, "%s", del);
+	WANT(shell("tc %s", del), 0, 0, "%s", del);
 	tcp_fused_pair(fd);
 	leave_unread(fd);
-	WANT(tc(add), 0, 0, "%s", add);
+	WANT(shell("tc %s", add), 0, 0, "%s", add);
 	want_on_tcp(fd);
 	tcp_pair(late);
 	WANT_TRUE(tcp_exchange(late) && tcp_exchange(late), "a new connection");
 	WANT(tcp_fusion(late[0]).fused, 0, 0, "which is not fused");
 	WANT_TRUE(tcp_pump(fd[0], fd[1], 300000), "bulk");
-	WANT(tc(del), 0, 0, "%s", del);
+	WANT(shell("tc %s", del), 0, 0, "%s", del);
 	WANT_TRUE(tcp_fuses(fd), "fused again");
 	WANT_TRUE(tcp_fuses(late), "the new one, too");
 	WANT_TRUE(stat_number("tcp_not_filter") >= not + 2, "tcp_not_filter");
@@ -94,14 +85,14 @@ static void filtered(const char *hook)
 	int fd[2];
 
 	need_tc("qdisc add dev lo clsact");
-	WANT(tc("qdisc del dev lo clsact"), 0, 0, "gone");
+	WANT(shell("tc qdisc del dev lo clsact"), 0, 0, "gone");
 	tcp_fused_pair(fd);
 	leave_unread(fd);
-	WANT(tc("qdisc add dev lo clsact"), 0, 0, "a place for filters");
-	if (tc(hook))
+	WANT(shell("tc qdisc add dev lo clsact"), 0, 0, "a place for filters");
+	if (shell("tc %s", hook))
 		trace_skip("needs \"tc %s\" (cls_matchall, act_gact)", hook);
 	want_on_tcp(fd);
-	WANT(tc("qdisc del dev lo clsact"), 0, 0, "gone");
+	WANT(shell("tc qdisc del dev lo clsact"), 0, 0, "gone");
 	WANT_TRUE(tcp_fuses(fd), "fused again");
 	tcp_close(fd);
 }

@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "procfile.h"
@@ -20,27 +19,20 @@
 #define IN_USE		22000		/* milliseconds */
 #define ONE_WAY		15000
 
-static void __attribute__((format(printf, 1, 2))) nft(const char *fmt, ...)
-{
-	char what[256], line[320];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(what, sizeof(what), fmt, args);
-	va_end(args);
-	snprintf(line, sizeof(line), "nft '%s' >/dev/null", what);
-	if (system(line))
-		trace_skip("needs \"nft %s\" (CONFIG_NF_TABLES and modules)", what);
-}
+#define NFT(fmt, ...)	do {							\
+	if (shell("nft '" fmt "'", ##__VA_ARGS__))					\
+		trace_skip("needs \"nft " fmt "\" (CONFIG_NF_TABLES and modules)",	\
+			   ##__VA_ARGS__);						\
+} while (0)
 
 static void nat_net(const char *family)
 {
 	tcp_shim_net();
-	if (system("nft -v >/dev/null 2>&1"))
+	if (shell("nft -v"))
 		trace_skip("needs nft (nftables)");
-	nft("add table %s t", family);
-	nft("add chain %s t out { type nat hook output priority -100 ; }", family);
-	nft("add chain %s t post { type nat hook postrouting priority 100 ; }", family);
+	NFT("add table %s t", family);
+	NFT("add chain %s t out { type nat hook output priority -100 ; }", family);
+	NFT("add chain %s t post { type nat hook postrouting priority 100 ; }", family);
 }
 
 /* A listener's port + 1 is another name for it. */
@@ -50,7 +42,7 @@ static void join_by(const char *at, const char *to, int fd[2])
 	int listener = tcp_listen_at(at, 0, &a);
 	int port = ntohs(((struct sockaddr_in *)&a.sa)->sin_port);
 
-	nft("add rule %s t out tcp dport %d redirect to :%d",
+	NFT("add rule %s t out tcp dport %d redirect to :%d",
 	    strchr(at, ':') ? "ip6" : "ip", port + 1, port);
 	tcp_address(&a, to, port + 1);
 	tcp_join(listener, &a, tcp_socket(&a), fd);
@@ -112,10 +104,10 @@ static void from_elsewhere(const struct transport *t)
 
 	(void)t;
 	nat_net("ip");
-	if (system("ip link add " DEVICE " type dummy 2>/dev/null"))
+	if (shell("ip link add " DEVICE " type dummy"))
 		trace_skip("needs ip (iproute2) and CONFIG_DUMMY");
-	MUST(!system("ip addr add 192.0.2.1/24 dev " DEVICE));
-	MUST(!system("ip link set " DEVICE " up"));
+	MUST(!shell("ip addr add 192.0.2.1/24 dev " DEVICE));
+	MUST(!shell("ip link set " DEVICE " up"));
 	join_by(LOCAL4, ELSEWHERE, fd);
 	want_carried(fd, "elsewhere");
 	a.len = sizeof(a.sa);
@@ -133,7 +125,7 @@ static void masked(const struct transport *t)
 
 	(void)t;
 	nat_net("ip");
-	nft("add rule ip t post ip daddr " LOCAL4 " snat to 127.0.0.77");
+	NFT("add rule ip t post ip daddr " LOCAL4 " snat to 127.0.0.77");
 	join_by(LOCAL4, "127.0.0.9", fd);
 	a.len = sizeof(a.sa);
 	MUST(getpeername(fd[1], (struct sockaddr *)&a.sa, &a.len) == 0);

@@ -65,8 +65,7 @@ static void addrforms(const struct transport *t)
 			WANT_TRUE(tcp_get(fd[1], 12000, 0) && tcp_get(fd[0], 12000, 0),
 				  "%d: what was unread", i);
 		WANT_TRUE(tcp_exchange(fd), "exchange");
-		WANT_TRUE(tcp_pump_both(fd, 500000),
-			  "%d: bulk", i);
+		WANT_TRUE(tcp_pump_both(fd, 500000), "%d: bulk", i);
 		WANT_OK(shutdown(fd[0], SHUT_WR), "shutdown");
 		WANT(recv(fd[1], (char [1]){ 0 }, 1, 0), 0, 0, "the end");
 		tcp_close(fd);

@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "stress.h"
@@ -22,18 +21,6 @@ static const char *const hosts[2][2] = {
 static int families(void)
 {
 	return tcp_has_ipv6() ? 2 : 1;
-}
-
-static int __attribute__((format(printf, 1, 2))) ip(const char *fmt, ...)
-{
-	char what[192], line[256];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(what, sizeof(what), fmt, args);
-	va_end(args);
-	snprintf(line, sizeof(line), "ip %s >/dev/null 2>&1", what);
-	return system(line);
 }
 
 static int this_net(void)
@@ -52,9 +39,9 @@ static void enter(int net)
 static void bring_up(int net, int i)
 {
 	enter(net);
-	MUST(!ip("addr add %s/24 dev " DEVICE, hosts[0][i]));
-	MUST(families() == 1 || !ip("addr add %s/64 dev " DEVICE " nodad", hosts[1][i]));
-	MUST(!ip("link set " DEVICE " up"));
+	MUST(!shell("ip addr add %s/24 dev " DEVICE, hosts[0][i]));
+	MUST(families() == 1 || !shell("ip addr add %s/64 dev " DEVICE " nodad", hosts[1][i]));
+	MUST(!shell("ip link set " DEVICE " up"));
 }
 
 /* A link needs a moment: until somebody there says that nobody listens. */
@@ -83,9 +70,9 @@ static void two_nets(int net[2])
 		tcp_shim_net();
 		net[i] = this_net();
 	}
-	if (system("ip -V >/dev/null 2>&1"))
+	if (shell("ip -V"))
 		trace_skip("needs ip (iproute2)");
-	if (ip("link add " DEVICE " type veth peer name " DEVICE " netns /proc/%d/fd/%d",
+	if (shell("ip link add " DEVICE " type veth peer name " DEVICE " netns /proc/%d/fd/%d",
 	       (int)getpid(), net[0]))
 		trace_skip("needs veth");
 	for (i = 0; i < 2; i++)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "movers.h"
+#include "task.h"
 #include "tcp_pair.h"
 #include "trace.h"
 
@@ -81,13 +82,13 @@ static void tap_off(const int fd[2])
 static bool qdisc_on(const int fd[2])
 {
 	(void)fd;
-	return !system("tc qdisc replace dev lo root pfifo >/dev/null 2>&1");
+	return !shell("tc qdisc replace dev lo root pfifo");
 }
 
 static void qdisc_off(const int fd[2])
 {
 	(void)fd;
-	MUST(!system("tc qdisc del dev lo root >/dev/null 2>&1"));
+	MUST(!shell("tc qdisc del dev lo root"));
 }
 
 /* All of each packet passes. */

@@ -51,6 +51,9 @@ long call_recv(void *call);
 long call_send_all(void *call);
 long call_recv_all(void *call);
 
+/* The status of a shell's command, whose words are kept quiet. */
+int shell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* For those who take turns: nobody waits for another processor to wake up. */
 void on_one_processor(void);
 

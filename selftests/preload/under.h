@@ -50,6 +50,8 @@ void under_pair(const struct transport *t, int fd[2]);
 void under_mapped_pair(const struct transport *t, int fd[2]);
 /* Sends until it would block, and a while after. Return: the last send(). */
 ssize_t under_fill(int fd);
+/* Regions of sockets that this process maps. */
+int under_regions(void);
 /* Is this process under the library? */
 bool under_library(void);
 /* Where the library is: what LD_PRELOAD will be. */
