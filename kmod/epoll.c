@@ -32,18 +32,9 @@
 #include "ring.h"
 #include "wait.h"
 
-/* The queue's lock is held. */
-static struct wait_queue_entry *only_waiter(struct socket_wq *wq)
-{
-	if (!list_is_singular(&wq->wait.head) || wq->fasync_list)
-		return NULL;
-	return list_first_entry(&wq->wait.head, struct wait_queue_entry, entry);
-}
-
 /* Return: the function of who is alone in the queue of a ring's reader, or NULL. */
 static wait_queue_func_t only_func(struct speed_ring *ring)
 {
-	struct wait_queue_entry *only = NULL;
 	wait_queue_func_t func = NULL;
 	struct socket_wq *wq;
 	unsigned long flags;
@@ -52,9 +43,9 @@ static wait_queue_func_t only_func(struct speed_ring *ring)
 	wq = rcu_dereference(speed_ring_reader(ring)->sk_wq);
 	if (wq) {
 		spin_lock_irqsave(&wq->wait.lock, flags);
-		only = only_waiter(wq);
-		if (only)
-			func = only->func;
+		if (list_is_singular(&wq->wait.head) && !wq->fasync_list)
+			func = list_first_entry(&wq->wait.head, struct wait_queue_entry,
+						entry)->func;
 		spin_unlock_irqrestore(&wq->wait.lock, flags);
 	}
 	rcu_read_unlock();
@@ -107,14 +98,12 @@ bool speed_epoll_alone(struct speed_ring *ring)
  */
 void speed_poll_flag(struct speed_ring *ring, const poll_table *wait)
 {
-	bool joins = wait && wait->_qproc;
+	bool joins = wait && wait->_qproc, claimed = READ_ONCE(ring->epoll_func);
 
-	if (likely(!READ_ONCE(ring->epoll_func))) {
-		if (joins)
-			speed_need_data(ring);
-	} else if (!joins) {
+	if (unlikely(claimed && joins)) {
+		if (poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM))
+			speed_wake_mapped_data(ring);
+	} else if (claimed || joins) {
 		speed_need_data(ring);
-	} else if (poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM)) {
-		speed_wake_mapped_data(ring);
 	}
 }

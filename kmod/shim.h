@@ -178,7 +178,7 @@ void shim_wait_calls(struct shim *shim);
 /* shim_detach.c */
 int shim_detach(struct sock *sk);
 
-/* Of a socket that was or is to be bound to IPv4: by addresses that look like IPv6's, too. */
+/* Are its packets IPv6's? Those of addresses that are IPv4's, mapped, are not. */
 static inline bool shim_is_ip6(const struct sock *sk)
 {
 #if IS_ENABLED(CONFIG_IPV6)

@@ -93,6 +93,15 @@ bool shim_translated(const struct sock *sk, struct shim_names *names)
 	       names->to != sk->sk_rcv_saddr || names->to_port != inet_sk(sk)->inet_sport;
 }
 
+#else
+
+bool shim_translated(const struct sock *sk, struct shim_names *names)
+{
+	return false;
+}
+
+#endif
+
 /**
  * shim_unheard() - may a connection in use soon be forgotten?
  * @ring: one of its rings, which has data pages
@@ -104,20 +113,6 @@ bool shim_unheard(struct speed_ring *ring)
 	return shim_tracked() && speed_ring_index(ring, SPEED_ROLE_TX) != READ_ONCE(ring->heard) &&
 	       keepalive_time_elapsed(tcp_sk(speed_ring_reader(ring))) > QUIET;
 }
-
-#else
-
-bool shim_translated(const struct sock *sk, struct shim_names *names)
-{
-	return false;
-}
-
-bool shim_unheard(struct speed_ring *ring)
-{
-	return false;
-}
-
-#endif
 
 static bool acknowledge(struct sock *sk)
 {

@@ -4,7 +4,7 @@
  *
  * A member is looked at with its role entered, as by a transfer: so it is not taken
  * apart meanwhile. Of one to which nothing had come only the peer's index is read: as
- * long as it is the same, nothing has come since. Who unmaps waits for who reads.
+ * long as it is the same, nothing has come since. Who unmaps asks crew_unseen().
  *
  * A program that finds events here does not enter the kernel, and neither need its
  * peers: once a connection has proved busy, the kernel is told that an epoll set alone
