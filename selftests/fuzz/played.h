@@ -151,6 +151,11 @@ static int op_error(struct speed *s)
 	return take8() & 1 ? ECONNRESET : 0;
 }
 
+static bool op_unseen(void)
+{
+	return take8() & 1;
+}
+
 static void op_detach(struct speed *s)
 {
 }
@@ -165,6 +170,7 @@ static const struct spd_ops ops = {
 	.ask = op_ask,
 	.nonblock = op_nonblock,
 	.error = op_error,
+	.unseen = op_unseen,
 	.detach = op_detach,
 };
 
