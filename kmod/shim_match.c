@@ -123,7 +123,7 @@ static struct speed_pair *claim_pair(struct shim *shim)
 	if (!refcount_inc_not_zero(&conn->refs))
 		return NULL;
 	if (!xchg(&conn->paired, true))
-		return &conn->pair;
+		return memset(&conn->pair, 0, sizeof(conn->pair));
 	shim_conn_put(conn);
 	return NULL;
 }

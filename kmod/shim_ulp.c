@@ -15,6 +15,16 @@
 
 static struct kmem_cache *conn_cache;
 
+/*
+ * A cache with a constructor is not cleared by the kernel at each allocation: what is
+ * used is cleared when it is taken, and of most connections that are short the pair
+ * never is.
+ */
+static void conn_construct(void *conn)
+{
+	memset(conn, 0, sizeof(struct shim_conn));
+}
+
 static void conn_free_rcu(struct rcu_head *rcu)
 {
 	kmem_cache_free(conn_cache, container_of(rcu, struct shim_conn, rcu));
@@ -47,11 +57,14 @@ static struct shim *take_half(struct shim *peer)
 
 static struct shim *make_half(gfp_t gfp)
 {
-	struct shim_conn *conn = kmem_cache_zalloc(conn_cache, gfp);
+	struct shim_conn *conn = kmem_cache_alloc(conn_cache, gfp);
 
 	if (!conn)
 		return NULL;
 	refcount_set(&conn->refs, 1);
+	conn->shared = false;
+	conn->joined = false;
+	conn->paired = false;
 	return &conn->end[0];
 }
 
@@ -129,19 +142,18 @@ struct shim *shim_attach(struct sock *sk, struct shim *peer, gfp_t gfp)
 {
 	const struct shim_base *base = shim_base_of(sk);
 	struct shim *shim = NULL;
+	u8 slot;
 
 	if (!base)
 		return NULL;
 	if (peer)
 		shim = take_half(peer);
-	if (shim)
-		shim->slot = 1;
-	else
+	slot = !!shim;
+	if (!shim)
 		shim = make_half(gfp);
 	if (!shim)
 		return NULL;
-	shim->sk = sk;
-	shim->base = base;
+	*shim = (struct shim){ .sk = sk, .base = base, .slot = slot };
 	spin_lock_init(&shim->lock);
 	if (sk->sk_rcvlowat > 1)
 		shim->bars = BIT(SPEED_TCP_ODD);
@@ -265,7 +277,9 @@ struct tcp_ulp_ops shim_ulp_ops __read_mostly = {
 
 int shim_ulp_init(void)
 {
-	conn_cache = KMEM_CACHE(shim_conn, SLAB_ACCOUNT | SPEED_SLAB_ALONE);
+	conn_cache = kmem_cache_create("shim_conn", sizeof(struct shim_conn),
+				       __alignof__(struct shim_conn),
+				       SLAB_ACCOUNT, conn_construct);
 	if (!conn_cache)
 		return -ENOMEM;
 	shim_learn_bases();
