@@ -126,6 +126,27 @@ void speed_user_put(struct speed_user *user)
 	kfree(user);
 }
 
+/**
+ * speed_charge_as() - have an endpoint pay where its listener does
+ * @child: the endpoint, made by who connects, and with nothing charged
+ * @listener: the listener
+ */
+void speed_charge_as(struct sock *child, const struct sock *listener)
+{
+	struct speed_user *user = speed_sk(child)->user;
+
+	refcount_inc(&speed_sk(listener)->user->refs);
+	speed_sk(child)->user = speed_sk(listener)->user;
+	speed_user_put(user);
+#ifdef CONFIG_MEMCG
+	if (listener->sk_memcg)
+		css_get(&listener->sk_memcg->css);
+	if (child->sk_memcg)
+		css_put(&child->sk_memcg->css);
+	child->sk_memcg = listener->sk_memcg;
+#endif
+}
+
 static bool take(atomic_long_t *count, long bytes, unsigned long max)
 {
 	if ((unsigned long)atomic_long_add_return(bytes, count) <= max)

@@ -98,16 +98,25 @@ void speed_disconnect_pair(struct sock *sk, bool embryo)
 	int end = speed_sk(sk)->end;
 	u64 lost;
 
-	if (!pair)
+	if (!pair) {
+		sock_orphan(sk);
 		return;
+	}
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	speed_lease_leave(pair, end);
+	WRITE_ONCE(pair->closed[end], true);
 	shut(pair->sk[!end], SEND_SHUTDOWN);
-	smp_mb__after_atomic();	/* the peer sends no more, then what it sent is counted */
+	/* What a mapped peer publishes from here on it has to say again, and cannot. */
+	if (!speed_ring_at_home(&pair->ring[!end]))
+		speed_lease_try_drop(&pair->ring[!end], SPEED_ROLE_TX);
+	/* Then what was sent is counted; who is in the middle of it looks here (E). */
+	smp_mb__after_atomic();
 	lost = unread(pair, end);
 	if ((lost || embryo) && !pair->broken)
 		WRITE_ONCE(pair->sk[!end]->sk_err, ECONNRESET);
 	trace_speed_close(pair->id, end, lost);
+	/* From here on the reaper takes what was never read. */
+	sock_orphan(sk);
 	shut_pair(pair, end, SHUTDOWN_MASK);
 	speed_lease_unmap(pair, end);
 	speed_pair_put(pair);

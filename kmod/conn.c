@@ -91,6 +91,7 @@ static void inherit(struct sock *child, struct sock *listener)
 	const int locks = SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
 
 	speed_peercred_init(child);
+	speed_charge_as(child, listener);
 	speed_sk(child)->addr = speed_addr_get(speed_sk(listener)->addr);
 	child->sk_userlocks |= listener->sk_userlocks & locks;
 	WRITE_ONCE(child->sk_sndbuf, READ_ONCE(listener->sk_sndbuf));
@@ -101,8 +102,8 @@ static int connect_once(struct sock *sk, struct sock *listener)
 {
 	struct speed_pair *pair;
 	struct sock *child;
-	int err = may_queue(sk, listener) ?:
-		  speed_addr_permits(sk, speed_sk(listener)->addr);
+	/* Who may not come in does not wait at the door either. */
+	int err = speed_addr_permits(sk, speed_sk(listener)->addr) ?: may_queue(sk, listener);
 
 	if (err)
 		return err;
@@ -134,6 +135,15 @@ static bool may_wait(const struct sock *listener)
 	       !(READ_ONCE(listener->sk_shutdown) & RCV_SHUTDOWN);
 }
 
+/* Who gives up may have been woken for a place that another can take. */
+static void pass_on(struct sock *listener)
+{
+	wait_queue_head_t *room = &speed_sk(listener)->room;
+
+	if (!queue_full(listener) && wq_has_sleeper(room))
+		wake_up_interruptible(room);
+}
+
 /* The listener's queue is full: wait for a place, or for it to go. */
 static int wait_for_room(struct sock *listener, long *timeo)
 {
@@ -150,9 +160,8 @@ static int wait_for_room(struct sock *listener, long *timeo)
 		err = sock_intr_errno(*timeo);
 	else if (!*timeo)
 		err = -EAGAIN;
-	/* Who leaves may have been woken for a place that another can take. */
-	if (err && !queue_full(listener))
-		wake_up_interruptible(room);
+	if (err)
+		pass_on(listener);
 	return err;
 }
 
@@ -178,6 +187,8 @@ static int connect_locked(struct sock *sk, const struct speed_addr *to, long *ti
 		lock_sock(sk);
 		if (!err)
 			err = -ERESTART;
+	} else if (err) {
+		pass_on(listener);
 	}
 	sock_put(listener);
 	return err;

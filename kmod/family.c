@@ -101,7 +101,6 @@ void speed_sock_close(struct sock *sk, bool embryo)
 	speed_addr_unbind(sk);
 	if (sk->sk_state == TCP_LISTEN)
 		speed_queue_purge(sk);
-	sock_orphan(sk);
 	speed_disconnect_pair(sk, embryo);
 	sock_put(sk);
 }

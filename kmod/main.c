@@ -36,11 +36,12 @@ static int __init speed_init(void)
 	err = speed_family_init();
 	if (err)
 		goto netns;
+	/* Last: a TCP socket that has the shim has it for good. */
+	shim_ulp_open();
 	return 0;
 netns:
 	speed_netns_exit();
 shim:
-	shim_ulp_stop();
 	shim_ulp_exit();
 pair:
 	speed_pair_exit();
@@ -58,6 +59,7 @@ static void __exit speed_exit(void)
 	speed_pair_flush();
 	speed_reap_exit();
 	speed_netns_exit();
+	shim_charge_stop();
 	shim_ulp_exit();
 	speed_charge_exit();
 	speed_pair_exit();

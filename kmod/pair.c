@@ -120,18 +120,28 @@ static void ring_free(struct speed_ring *ring)
 	mutex_destroy(&ring->role[SPEED_ROLE_RX].lock);
 }
 
-static void pair_free(struct speed_pair *pair)
+/**
+ * speed_pair_end() - let go of the sockets of a pair that nobody has, and of its memory
+ * @pair: the pair, without its rings, and settled
+ *
+ * Context: any but hard interrupt.
+ */
+void speed_pair_end(struct speed_pair *pair)
 {
-	ring_free(&pair->ring[0]);
-	ring_free(&pair->ring[1]);
-	if (pair->door->settle)
-		pair->door->settle(pair);
 	sock_put(pair->sk[0]);
 	sock_put(pair->sk[1]);
 	if (pair->door->free)
 		pair->door->free(pair);
 	else
 		kmem_cache_free(pair_cache, pair);
+}
+
+static void pair_free(struct speed_pair *pair)
+{
+	ring_free(&pair->ring[0]);
+	ring_free(&pair->ring[1]);
+	if (!pair->door->settle || pair->door->settle(pair))
+		speed_pair_end(pair);
 }
 
 /**

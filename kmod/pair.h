@@ -51,7 +51,8 @@ struct speed_user;
  * @charge: make a ring's writer pay for bytes of memory; 0 or -ENOBUFS; its
  *	producer's lock is held; may sleep
  * @uncharge: end it; may sleep, but waits for nobody
- * @settle: all was uncharged and the pair goes, or NULL
+ * @settle: all was uncharged and the pair goes: whether it may go at once, or goes later
+ *	by speed_pair_end(); or NULL
  * @free: whose memory the pair is, or NULL for memory of its own
  * @data_ready: whether a reader that wants so many bytes has something to do,
  *	or NULL where the ring and its overflow say all
@@ -68,7 +69,7 @@ struct speed_user;
 struct speed_door {
 	int (*charge)(struct speed_ring *ring, size_t bytes);
 	void (*uncharge)(struct speed_ring *ring, size_t bytes);
-	void (*settle)(struct speed_pair *pair);
+	bool (*settle)(struct speed_pair *pair);
 	void (*free)(struct speed_pair *pair);
 	bool (*data_ready)(struct speed_ring *ring, u64 want);
 	int (*wait_data)(struct speed_ring *ring, u64 want, long *timeo);
@@ -148,7 +149,7 @@ struct speed_ring {
  * @bars: each end's reasons against, a bit each; under that end's shim lock
  * @user: each end's account, from its first charge on
  * @debt: bytes of each end's charge that are to be given back
- * @closed: that end's socket was closed
+ * @pinned: it has gone but for that, and has a reference to the module
  * @late: an end was attached when calls could be under way already
  * @data_ready: what both ends' sk_data_ready was: another is the kernel's
  */
@@ -157,8 +158,8 @@ struct speed_tcp_pair {
 	u32 bars[2];
 	struct speed_user *user[2];
 	atomic_t debt[2];
-	bool closed[2];
 	bool late;
+	bool pinned;
 	void (*data_ready)(struct sock *sk);
 };
 
@@ -167,6 +168,7 @@ struct speed_tcp_pair {
  * @refs: see the head comment
  * @type: SOCK_STREAM or SOCK_SEQPACKET
  * @broken: an index was a lie; nothing in the rings is looked at any more
+ * @closed: that end's socket was closed
  * @door: whose sockets these are
  * @id: number, never used again
  * @cpu: where each endpoint's user last was, plus one; negative while it sleeps
@@ -184,6 +186,7 @@ struct speed_pair {
 	refcount_t refs;
 	u8 type;
 	bool broken;
+	bool closed[2];
 	const struct speed_door *door;
 	u64 id;
 	int cpu[2];
@@ -261,6 +264,7 @@ void speed_pair_get(struct speed_pair *pair);
 bool speed_pair_tryget(struct speed_pair *pair);
 void speed_pair_put(struct speed_pair *pair);
 void speed_pair_put_any(struct speed_pair *pair);
+void speed_pair_end(struct speed_pair *pair);
 void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring);
 int speed_pair_lie(struct speed_ring *ring, struct sock *sk);
 int speed_pair_init(void);

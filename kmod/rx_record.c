@@ -21,38 +21,69 @@ struct found {
 	struct speed_chunk *chunk;
 };
 
-/* Return: 1 found, 0 none, or the error. The consumer's lock is held. */
-static int find_in_ring(struct speed_ring *ring, struct found *f)
+/* The record @at bytes after the first. Return: as find(). */
+static int find_at(struct speed_ring *ring, u64 at, struct found *f)
 {
 	const struct speed_side *side = &ring->role[SPEED_ROLE_RX].side;
+	s64 ready = speed_rx_ready(ring, at + 1);
 	struct speed_record rec;
-	s64 ready = speed_rx_ready(ring, 1);
 
-	if (ready <= 0)
+	if (ready < 0)
 		return ready;
+	ready -= at;
+	if (ready <= 0)
+		return 0;
+	f->bytes = 0;
 	if (ready >= sizeof(rec)) {
-		memcpy(&rec, speed_ring_span(side, 0), sizeof(rec));
+		memcpy(&rec, speed_ring_span(side, at), sizeof(rec));
 		barrier();
 		f->bytes = speed_record_check(&rec, ready);
 	}
-	if (ready < sizeof(rec) || !f->bytes)
+	if (!f->bytes)
 		return speed_pair_lie(ring, speed_ring_reader(ring));
 	f->len = rec.len;
-	f->data = speed_ring_span(side, sizeof(rec));
+	f->data = speed_ring_span(side, at + sizeof(rec));
 	return 1;
 }
 
-static int find(struct speed_ring *ring, struct found *f)
+/* A peek has this message behind it. @skip: bytes that are yet to be passed over */
+static bool passed(u32 len, u32 *skip)
 {
-	int n = find_in_ring(ring, f);
+	if (!*skip || *skip < len)
+		return false;
+	*skip -= len;
+	return true;
+}
+
+static int find_in_ring(struct speed_ring *ring, u64 *at, u32 *skip, struct found *f)
+{
+	int n;
+
+	while ((n = find_at(ring, *at, f)) > 0 && passed(f->len, skip)) {
+		*at += f->bytes;
+		cond_resched();
+	}
+	return n;
+}
+
+/*
+ * Return: 1 found, @skip bytes after its beginning, 0 none, or the error. The consumer's
+ * lock is held.
+ */
+static int find(struct speed_ring *ring, u32 *skip, struct found *f)
+{
+	u64 at = 0;
+	int n = find_in_ring(ring, &at, skip, f);
 
 	if (n || !speed_ring_beyond(ring))
 		return n;
 	smp_rmb();	/* the list was seen: look at the ring after it */
-	n = find_in_ring(ring, f);
+	n = find_in_ring(ring, &at, skip, f);
 	if (n)
 		return n;
 	f->chunk = speed_overflow_first(ring);
+	while (f->chunk && passed(f->chunk->len, skip))
+		f->chunk = speed_overflow_next(ring, f->chunk);
 	if (!f->chunk)
 		return 0;
 	f->len = f->chunk->len;
@@ -71,9 +102,8 @@ static void consume(struct speed_ring *ring, struct found *f)
 }
 
 static ssize_t hand_over(struct sock *sk, struct speed_ring *ring, struct found *f,
-			 struct msghdr *msg, size_t len, int flags)
+			 struct msghdr *msg, size_t len, int flags, u32 skip)
 {
-	u32 skip = min_t(u32, max(sk_peek_offset(sk, flags), 0), f->len);
 	size_t n = min_t(size_t, len, f->len - skip);
 	ssize_t ret = flags & MSG_TRUNC ? f->len - skip : n;
 
@@ -82,7 +112,8 @@ static ssize_t hand_over(struct sock *sk, struct speed_ring *ring, struct found 
 	if (!speed_copy_out(f->data + skip, n, &msg->msg_iter))
 		ret = -EFAULT;
 	if (flags & MSG_PEEK) {
-		sk_peek_offset_fwd(sk, n);
+		if (ret >= 0)
+			sk_peek_offset_fwd(sk, n);
 	} else {
 		sk_peek_offset_bwd(sk, f->len);
 		consume(ring, f);
@@ -94,14 +125,15 @@ static ssize_t hand_over(struct sock *sk, struct speed_ring *ring, struct found 
 static ssize_t take(struct sock *sk, struct speed_ring *ring, struct msghdr *msg, size_t len,
 		    int flags)
 {
+	u32 skip = max(sk_peek_offset(sk, flags), 0);
 	struct found f = {};
 	int n;
 
 	speed_role_enter(ring, SPEED_ROLE_RX);
-	n = find(ring, &f);
+	n = find(ring, &skip, &f);
 	if (n <= 0)
 		return n ?: -ENOMSG;
-	return hand_over(sk, ring, &f, msg, len, flags);
+	return hand_over(sk, ring, &f, msg, len, flags, skip);
 }
 
 static ssize_t take_locked(struct sock *sk, struct speed_ring *ring, struct msghdr *msg,
@@ -119,8 +151,22 @@ static ssize_t take_locked(struct sock *sk, struct speed_ring *ring, struct msgh
 	return n;
 }
 
-/* Return: 1 to look again, 0 at the end, or the error. */
-static int pause_or_end(struct sock *sk, struct speed_ring *ring, long *timeo)
+/*
+ * Bytes that wait; a peek by offset may find nothing among them. Read before the look
+ * for a message: one that comes after it is more than these.
+ */
+static u64 waiting(struct sock *sk, struct speed_ring *ring, int flags)
+{
+	u64 bytes = 0;
+
+	if (unlikely(sk_peek_offset(sk, flags) > 0))
+		bytes = speed_ring_live(ring) + speed_ring_beyond(ring);
+	smp_rmb();	/* the rest: above */
+	return bytes;
+}
+
+/* @seen: what waiting() said. Return: 1 to look again, 0 at the end, or the error. */
+static int pause_or_end(struct sock *sk, struct speed_ring *ring, u64 seen, long *timeo)
 {
 	bool end = READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
 
@@ -129,8 +175,8 @@ static int pause_or_end(struct sock *sk, struct speed_ring *ring, long *timeo)
 		return 1;
 	if (end)
 		return !READ_ONCE(ring->pair->broken) &&
-		       (speed_ring_live(ring) || speed_ring_beyond(ring));
-	return speed_rx_pause(ring, 1, timeo) ?: 1;
+		       speed_ring_live(ring) + speed_ring_beyond(ring) > seen;
+	return speed_rx_pause(ring, seen + 1, timeo) ?: 1;
 }
 
 /**
@@ -148,15 +194,17 @@ ssize_t speed_rx_record(struct sock *sk, struct msghdr *msg, size_t len, int fla
 	struct speed_ring *ring = &speed_sk(sk)->pair->ring[!speed_sk(sk)->end];
 	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	ssize_t n;
+	u64 seen;
 
 	do {
 		n = sock_error(sk);
 		if (n)
 			break;
+		seen = waiting(sk, ring, flags);
 		n = take_locked(sk, ring, msg, len, flags, timeo);
 		if (n != -ENOMSG)
 			break;
-		n = pause_or_end(sk, ring, &timeo);
+		n = pause_or_end(sk, ring, seen, &timeo);
 	} while (n > 0);
 	return n;
 }

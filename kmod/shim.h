@@ -51,10 +51,10 @@ struct shim_base;
  * @oob: whether there was an urgent byte that may not have been read
  * @asked: whether the program asked for it by the ULP's name
  * @closing: no pair any more
- * @given_up: by connect(AF_UNSPEC)
  * @late: attached when calls could be under way already
  * @inside: calls of TCP's sendmsg() under way
  * @calls: calls that may sleep with a pointer to the pair
+ * @given_up: how often the connection was, by connect(AF_UNSPEC)
  * @oob_seq: TCP's number after the last urgent byte sent
  * @fused: how often sending moved to the ring
  * @unfused: how often it moved back
@@ -73,10 +73,10 @@ struct shim {
 	bool oob;
 	bool asked;
 	bool closing;
-	bool given_up;
 	bool late;
 	atomic_t inside;
 	atomic_t calls;
+	u32 given_up;
 	u32 oob_seq;
 	u32 fused;
 	u32 unfused;
@@ -89,7 +89,7 @@ struct shim {
  * @pair: the pair, once the two have found each other
  * @refs: those of @end that are in use, the pair, and waits for old calls
  * @shared: the second of @end is in use
- * @joined: both have found each other
+ * @joined: both have found each other; cleared under the lock of one of @end
  * @paired: the pair is in use, or was
  * @rcu: to free it
  */
@@ -171,8 +171,12 @@ void shim_conn_put(struct shim_conn *conn);
 void shim_leave(struct sock *sk);
 void shim_bar(struct shim *shim, u32 reason, bool on);
 int shim_ulp_init(void);
+void shim_ulp_open(void);
+bool shim_try_use(void);
 void shim_ulp_stop(void);
 void shim_ulp_exit(void);
+
+/* shim_late.c */
 void shim_wait_calls(struct shim *shim);
 
 /* shim_detach.c */
@@ -253,6 +257,7 @@ ssize_t shim_peek(struct shim *shim, struct speed_ring *ring, struct msghdr *msg
 
 /* shim_charge.c, shim_close.c, shim_sockopt.c, shim_info.c */
 void shim_give_back(struct sock *sk, struct speed_pair *pair, int end);
+void shim_charge_stop(void);
 void shim_close(struct sock *sk, long timeout);
 struct speed_pair *shim_take_pair(struct shim *shim);
 int shim_disconnect(struct sock *sk, int flags);

@@ -7,8 +7,14 @@
  * sk_forward_alloc belongs to who has the socket's lock. To charge is the
  * sender's own call, and locks it. To give back is anybody's, who must not wait
  * for the sender: it is noted as a debt, and settled at once where the socket is
- * free, by its owner when that unlocks it, or at the end of the pair.
+ * free, or by its owner when that unlocks it. A pair that ends with a debt of a socket
+ * that somebody owns is put aside, and goes when nobody does.
  */
+#include <linux/delay.h>
+#include <linux/llist.h>
+#include <linux/module.h>
+#include <linux/sizes.h>
+#include <linux/workqueue.h>
 #include <net/sock.h>
 
 #include "charge.h"
@@ -17,6 +23,9 @@
 #include "shim_map.h"
 
 #define SPARE	4
+#define AGAIN	(HZ / 10)
+
+static LLIST_HEAD(indebted);	/* pairs that were put aside, by @dead */
 
 static int charge_user(struct speed_pair *pair, int end, size_t bytes)
 {
@@ -31,14 +40,15 @@ static int charge_user(struct speed_pair *pair, int end, size_t bytes)
 
 static int charge_sock(struct sock *sk, size_t bytes)
 {
+	/* Asked for more than is taken, so that what else its group does has room. */
+	int ask = max_t(u64, bytes, min_t(u64, (u64)SPARE * bytes, SZ_512M));
 	int err = 0;
 
 	/* Rings are a luxury: TCP can do without, and others may not. */
 	if (sk_under_memory_pressure(sk) || sk_memory_allocated(sk) > sk_prot_mem_limits(sk, 0))
 		return -ENOBUFS;
 	lock_sock(sk);
-	/* Asked for more than is taken, so that what else its group does has room. */
-	if (__sk_mem_schedule(sk, SPARE * bytes, SK_MEM_RECV))
+	if (__sk_mem_schedule(sk, ask, SK_MEM_RECV))
 		sk_mem_charge(sk, bytes);
 	else
 		err = -ENOBUFS;
@@ -84,38 +94,97 @@ static void tell_counters(struct sock *sk)
 		shim_tell_counters(shim);
 }
 
-static void door_uncharge(struct speed_ring *ring, size_t bytes)
+/* Return: whether nobody owns the socket, and so nothing is owed any more. */
+static bool settle_now(struct speed_pair *pair, int end)
 {
-	struct speed_pair *pair = ring->pair;
-	struct sock *sk = speed_ring_writer(ring);
+	struct sock *sk = pair->sk[end];
+	bool can;
 
-	speed_uncharge_bounds(sock_net(sk), pair->tcp.user[ring->end], bytes);
-	/* Ordered before the look at the owner, who looks at it when it goes. */
-	atomic_add(bytes, &pair->tcp.debt[ring->end]);
 	local_bh_disable();
 	bh_lock_sock_nested(sk);
-	if (!sock_owned_by_user_nocheck(sk)) {
-		shim_give_back(sk, pair, ring->end);
+	can = !sock_owned_by_user_nocheck(sk);
+	if (can) {
+		shim_give_back(sk, pair, end);
 		tell_counters(sk);
 	}
 	bh_unlock_sock(sk);
 	local_bh_enable();
+	return can;
 }
 
-/* The pair goes: whoever owns a socket now has nothing to do with it any more. */
-static void door_settle(struct speed_pair *pair)
+static void door_uncharge(struct speed_ring *ring, size_t bytes)
+{
+	struct speed_pair *pair = ring->pair;
+
+	speed_uncharge_bounds(sock_net(speed_ring_writer(ring)), pair->tcp.user[ring->end], bytes);
+	/* Ordered before the look at the owner, who looks at it when it goes. */
+	atomic_add(bytes, &pair->tcp.debt[ring->end]);
+	settle_now(pair, ring->end);
+}
+
+static bool settled(struct speed_pair *pair)
 {
 	int end;
 
-	for (end = 0; end < 2; end++) {
-		struct sock *sk = pair->sk[end];
+	for (end = 0; end < 2; end++)
+		if (atomic_read(&pair->tcp.debt[end]) && !settle_now(pair, end))
+			return false;
+	for (end = 0; end < 2; end++)
+		if (pair->tcp.user[end])
+			speed_user_put(pair->tcp.user[end]);
+	return true;
+}
 
-		if (!pair->tcp.user[end])
+static void settle_again(struct work_struct *work);
+static DECLARE_DELAYED_WORK(settle_work, settle_again);
+
+static void settle_later(struct speed_pair *pair)
+{
+	llist_add(&pair->dead, &indebted);
+	schedule_delayed_work(&settle_work, AGAIN);
+}
+
+static void settle_again(struct work_struct *work)
+{
+	struct llist_node *all = llist_del_all(&indebted);
+	struct speed_pair *pair, *next;
+	bool pinned;
+
+	llist_for_each_entry_safe(pair, next, all, dead) {
+		if (!settled(pair)) {
+			settle_later(pair);
 			continue;
-		lock_sock(sk);
-		shim_give_back(sk, pair, end);
-		release_sock(sk);
-		speed_user_put(pair->tcp.user[end]);
+		}
+		pinned = pair->tcp.pinned;
+		speed_pair_end(pair);
+		if (pinned)
+			module_put(THIS_MODULE);
+	}
+}
+
+/* Whoever owns a socket now may own it for as long as he likes. */
+static bool door_settle(struct speed_pair *pair)
+{
+	if (settled(pair))
+		return true;
+	pair->tcp.pinned = try_module_get(THIS_MODULE);
+	settle_later(pair);
+	return false;
+}
+
+/**
+ * shim_charge_stop() - pairs that were put aside have gone
+ *
+ * Each had a reference to the module, but for those that came on its way out.
+ *
+ * Context: process.
+ */
+void shim_charge_stop(void)
+{
+	flush_delayed_work(&settle_work);
+	while (!llist_empty(&indebted)) {
+		msleep(jiffies_to_msecs(AGAIN));
+		flush_delayed_work(&settle_work);
 	}
 }
 

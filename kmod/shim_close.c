@@ -78,7 +78,7 @@ static void close_pair(struct sock *sk, struct speed_pair *pair, int end)
 	u64 lost;
 
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	WRITE_ONCE(pair->tcp.closed[end], true);
+	WRITE_ONCE(pair->closed[end], true);
 	shim_flag_mapped(pair, SPEED_CLOSED);
 	/* Of who maps it: what was published until now, and no more. */
 	speed_lease_leave(pair, end);
@@ -127,6 +127,14 @@ void shim_close(struct sock *sk, long timeout)
 	module_put(THIS_MODULE);
 }
 
+/* Who was found is the other end of a connection that is no more. */
+static void forget_peer(struct shim *shim)
+{
+	spin_lock_bh(&shim->lock);
+	WRITE_ONCE(shim_conn(shim)->joined, false);
+	spin_unlock_bh(&shim->lock);
+}
+
 /**
  * shim_disconnect() - connect(AF_UNSPEC), a reset, or a child nobody accepts
  * @sk: the socket, locked
@@ -145,16 +153,17 @@ int shim_disconnect(struct sock *sk, int flags)
 
 	if (!shim)
 		return base->prot->disconnect(sk, flags);
+	forget_peer(shim);
 	/* A connection that failed leaves nothing behind. */
 	pair = shim_pair(shim) ? shim_take_pair(shim) : NULL;
 	if (pair) {
-		WRITE_ONCE(pair->tcp.closed[shim->end], true);
+		WRITE_ONCE(pair->closed[shim->end], true);
 		shim_flag_mapped(pair, SPEED_CLOSED);
 		speed_lease_try_drop(shim_tx_ring(shim, pair), SPEED_ROLE_TX);
 		speed_lease_try_drop(shim_rx_ring(shim, pair), SPEED_ROLE_RX);
 		shim->old = pair;
 	}
-	WRITE_ONCE(shim->given_up, true);
+	WRITE_ONCE(shim->given_up, shim->given_up + 1);
 	err = shim->base->prot->disconnect(sk, flags);
 	/* A program's: it begins anew, with TCP's own calls. */
 	if (sk->sk_socket && !shim->asked)

@@ -22,6 +22,8 @@
 #include "shim.h"
 
 #define PIECE	(32u << 10)
+#define PATIENCE_PEER	(HZ / 10)	/* with who publishes just now */
+#define PATIENCE_TCP	HZ		/* with TCP's bytes that are under way */
 
 /* What is copied: @before bytes of TCP, @live of the ring, @after of TCP. */
 struct home {
@@ -160,6 +162,8 @@ static void replace(struct home *h)
 	if (tp->urg_data && before(tp->urg_seq, ring_at) && !before(tp->urg_seq, tp->copied_seq))
 		WRITE_ONCE(tp->urg_seq, tp->urg_seq - h->live);
 	WRITE_ONCE(tp->copied_seq, end - total(h));
+	/* What was read since then is as much as before: sk_rcvbuf grows by it. */
+	tp->rcvq_space.seq -= h->live;
 }
 
 static int bring(struct home *h, struct speed_ring *ring)
@@ -189,9 +193,9 @@ static int bring_ring(struct sock *sk, struct speed_ring *ring)
 		return live;
 	h.live = live;
 	h.before = shim_tcp_before(ring, sk);
-	/* Bytes of TCP that come first and are under way. */
+	/* Bytes of TCP that come first and are under way, or never come. */
 	if (h.before > shim_tcp_unread(sk))
-		return -EAGAIN;
+		return sk->sk_state == TCP_CLOSE ? 0 : -EAGAIN;
 	h.after = find_after(sk, tcp_sk(sk)->copied_seq + h.before);
 	__skb_queue_head_init(&h.fresh);
 	err = bring(&h, ring);
@@ -222,7 +226,7 @@ static bool stop_producer(struct speed_ring *ring, u32 reason)
 
 static int bring_now(struct shim *shim, struct speed_ring *ring, u32 reason)
 {
-	int err = -EAGAIN;
+	int err = -EBUSY;
 
 	if (mutex_lock_killable(&ring->role[SPEED_ROLE_RX].lock))
 		return -EINTR;
@@ -241,24 +245,33 @@ static int bring_now(struct shim *shim, struct speed_ring *ring, u32 reason)
  * @shim: its part
  * @reason: SPEED_TCP_*, which stands until it is cleared
  *
- * What it has sent stays in the ring for the other end, which reads it first.
+ * What it has sent stays in the ring for the other end, which reads it first. That one
+ * may be in the middle of a copy, and be held up there for as long as it likes.
  *
  * Context: process; the socket is not locked.
- * Return: 0, -EINTR or -ENOBUFS.
+ * Return: 0, -EBUSY where it took too long, -EINTR or -ENOBUFS. The reason does not
+ * stand after an error.
  */
 int shim_bring_home(struct shim *shim, u32 reason)
 {
 	struct speed_ring *ring = stop_ring(shim, reason);
-	int err;
+	unsigned long begun = jiffies;
+	int err = 0;
 
-	if (!ring)
-		return 0;
-	while ((err = bring_now(shim, ring, reason)) == -EAGAIN) {
+	while (ring) {
+		err = bring_now(shim, ring, reason);
+		if ((err != -EBUSY || time_after(jiffies, begun + PATIENCE_PEER)) &&
+		    (err != -EAGAIN || time_after(jiffies, begun + PATIENCE_TCP)))
+			break;
 		schedule_timeout_interruptible(1);
 		if (signal_pending(current))
-			return -EINTR;
+			err = -EINTR;
+		if (err == -EINTR)
+			break;
 	}
-	return err;
+	if (err)
+		shim_bar(shim, reason, false);
+	return err == -EAGAIN ? -EBUSY : err;
 }
 
 /**

@@ -87,10 +87,16 @@ static void set_pair(struct shim *shim, struct speed_pair *pair, int end)
 	smp_store_release(&shim->pair, pair);		/* shim_pair() */
 }
 
+/* In one piece of memory, but one of them has given that connection up. */
+static bool estranged(struct shim *shim, struct shim *peer)
+{
+	return shim_conn(shim) == shim_conn(peer) && !shim_conn(shim)->joined;
+}
+
 static bool join_locked(struct shim *shim, struct shim *peer, struct speed_pair *pair)
 {
 	if (shim->pair || shim->closing || peer->pair || peer->closing ||
-	    shim->sk->sk_data_ready != peer->sk->sk_data_ready)
+	    shim->sk->sk_data_ready != peer->sk->sk_data_ready || estranged(shim, peer))
 		return false;
 	pair->tcp.late = shim->late || peer->late;
 	pair->tcp.data_ready = shim->sk->sk_data_ready;

@@ -110,7 +110,7 @@ static struct shim *attach(struct sock *sk, struct shim *peer)
 	u32 unfit = shim_unfit(sk);
 	struct shim *shim;
 
-	if (!unfit && !try_module_get(THIS_MODULE))
+	if (!unfit && !shim_try_use())
 		return NULL;
 	shim = unfit ? NULL : shim_attach(sk, peer, GFP_ATOMIC);
 	if (shim)

@@ -118,14 +118,29 @@ static ssize_t receive_nothing(struct take *t)
 	return 0;
 }
 
-/* TCP_INQ: how much is left; after the end something, so that it is read. */
-static void tell_inq(struct shim *shim, struct msghdr *msg)
+/* How much is left; after the end something, so that it is read. */
+static int bytes_left(struct shim *shim)
 {
 	int inq = min_t(u64, shim_unread(shim), INT_MAX);
 
-	if (!inq && sock_flag(shim->sk, SOCK_DONE))
-		inq = 1;
-	put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
+	return inq ?: sock_flag(shim->sk, SOCK_DONE);
+}
+
+/* TCP_INQ, and io_uring's own question. */
+static void tell_inq(struct take *t)
+{
+	int inq = bytes_left(t->shim);
+
+	if (t->msg->msg_get_inq)
+		t->msg->msg_inq = inq;
+	if (!tcp_sk(t->sk)->recvmsg_inq || t->told)
+		return;
+	if (unlikely(t->stamps)) {
+		/* Bytes of TCP's that it has told of may have come before. */
+		t->msg->msg_control = t->control;
+		t->msg->msg_controllen = t->controllen;
+	}
+	put_cmsg(t->msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
 }
 
 /* TCP tells them beside its bytes; a ring's have none. */
@@ -154,8 +169,8 @@ static ssize_t receive_counted(struct shim *shim, struct msghdr *msg, size_t len
 		t.controllen = msg->msg_controllen;
 	}
 	n = len ? receive_all(&t) : receive_nothing(&t);
-	if (unlikely(tp->recvmsg_inq) && n >= 0 && !t.stamps)
-		tell_inq(shim, msg);
+	if (unlikely(tp->recvmsg_inq || msg->msg_get_inq) && n >= 0)
+		tell_inq(&t);
 	return n;
 }
 
@@ -240,5 +255,9 @@ ssize_t shim_receive(struct sock *sk, struct msghdr *msg, size_t len, int flags)
 		n = receive_later(shim, ring, &msg->msg_iter, len);
 	else
 		n = receive_fast(ring, &msg->msg_iter, len);
-	return likely(n) ? n : receive_slow(shim, msg, len, flags);
+	if (unlikely(!n))
+		return receive_slow(shim, msg, len, flags);
+	if (unlikely(msg->msg_get_inq) && n > 0)
+		msg->msg_inq = bytes_left(shim);
+	return n;
 }

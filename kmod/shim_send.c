@@ -174,7 +174,7 @@ static ssize_t send_ring(struct shim *shim, struct speed_ring *ring, struct msgh
 		if (n < 0)
 			return sent ?: n;
 		sent += n;
-		if (n && unlikely(READ_ONCE(ring->pair->tcp.closed[!ring->end])))
+		if (n && unlikely(READ_ONCE(ring->pair->closed[!ring->end])))
 			shim_nobody_reads(shim, ring, n);
 		if (why && !(patient && why == SPEED_TCP_FULL)) {
 			n = send_tcp(shim, msg, sent);

@@ -25,9 +25,13 @@ static int tcp_flags(const struct take *t)
 /* With time stamps: of several calls of TCP's, the last one's are told. */
 static ssize_t take_stamped(struct take *t, size_t len)
 {
+	int n;
+
 	t->msg->msg_control = t->control;
 	t->msg->msg_controllen = t->controllen;
-	return speed_compat_recvmsg(t->shim->base->prot, t->sk, t->msg, len, tcp_flags(t));
+	n = speed_compat_recvmsg(t->shim->base->prot, t->sk, t->msg, len, tcp_flags(t));
+	t->told |= n >= 0;
+	return n;
 }
 
 /*
@@ -75,6 +79,7 @@ static ssize_t take_ring(struct take *t, struct speed_ring *ring)
 		n = min3((u64)(left - done), (u64)ready, (u64)SPEED_PIECE);
 		if (!take_run(t, speed_ring_span(side, 0), n))
 			return done ?: -EFAULT;
+		t->told = false;
 		speed_rx_release(ring, n);
 		sk_peek_offset_bwd(t->sk, n);
 		done += n;
@@ -156,15 +161,31 @@ static bool tcp_peeks(const struct take *t, struct speed_ring *ring)
 	       !(ring && speed_ring_live(ring));
 }
 
+/* Of @tcp bytes that TCP had when the ring was empty: what came since may be behind it. */
+static size_t peek_bound(const struct take *t, u32 tcp)
+{
+	u32 off = max(sk_peek_offset(t->sk, t->flags), 0);
+
+	/* Which says how much there is of another queue. */
+	if (tcp_sk(t->sk)->repair)
+		return t->len;
+	return tcp > off ? tcp - off : 0;
+}
+
 /* As take_next(), but nothing is taken. */
 static ssize_t peek_next(struct take *t, struct speed_ring *ring)
 {
 	bool end = shim_ended(t->sk);
+	size_t bound;
 	ssize_t n;
+	u32 tcp;
 
 	smp_rmb();	/* an end that is seen comes after all bytes */
-	if (unlikely(tcp_peeks(t, ring)))
-		return take_tcp(t, t->len);
+	tcp = shim_tcp_unread(t->sk);
+	smp_rmb();	/* and these bytes of TCP before what comes to the ring now */
+	bound = unlikely(tcp_peeks(t, ring)) ? peek_bound(t, tcp) : 0;
+	if (unlikely(bound))
+		return take_tcp(t, bound);
 	n = shim_peek(t->shim, ring, t->msg, t->len - t->done, t->done, t->flags);
 	if (n || !end || t->done)
 		return n ?: -EAGAIN;

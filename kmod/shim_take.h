@@ -18,6 +18,7 @@
  * @control: room for control messages, where time stamps are wanted
  * @controllen: its size in bytes
  * @stamps: whether they are
+ * @told: TCP has told what there is to tell beside the bytes, and of the last of them
  */
 struct take {
 	struct shim *shim;
@@ -29,6 +30,7 @@ struct take {
 	void *control;
 	size_t controllen;
 	bool stamps;
+	bool told;
 };
 
 ssize_t shim_take(struct take *t);

@@ -15,7 +15,7 @@
 static inline void published(struct shim *shim, struct speed_ring *ring, size_t bytes)
 {
 	speed_wake_data(ring);				/* E */
-	if (unlikely(READ_ONCE(ring->pair->tcp.closed[!ring->end])))
+	if (unlikely(READ_ONCE(ring->pair->closed[!ring->end])))
 		shim_nobody_reads(shim, ring, bytes);
 }
 

@@ -14,6 +14,7 @@
 #include "stats.h"
 
 static struct kmem_cache *conn_cache;
+static bool is_open;
 
 /*
  * A cache with a constructor is not cleared by the kernel at each allocation: what is
@@ -86,47 +87,6 @@ void shim_bar(struct shim *shim, u32 reason, bool on)
 			shim_flag_mapped(shim->pair, SPEED_OVERFLOW);
 	}
 	spin_unlock_bh(&shim->lock);
-}
-
-/**
- * struct calls - a wait for calls that began before an attachment
- * @shim: whose memory is held
- * @tasks: to wait for all tasks
- */
-struct calls {
-	struct shim *shim;
-	struct rcu_head tasks;
-};
-
-/* All of them have ended, or sleep. */
-static void calls_seen(struct rcu_head *rcu)
-{
-	struct calls *calls = container_of(rcu, struct calls, tasks);
-
-	shim_bar(calls->shim, SPEED_TCP_BUSY, false);
-	shim_conn_put(shim_conn(calls->shim));
-	kfree(calls);
-}
-
-/**
- * shim_wait_calls() - others may be inside TCP's own calls, and know of no ring
- * @shim: the socket's part, which may not fuse until they have been seen outside
- *
- * Where there is no memory to wait with, it stays on TCP.
- *
- * Context: any but hard interrupt.
- */
-void shim_wait_calls(struct shim *shim)
-{
-	struct calls *calls = kmalloc(sizeof(*calls), GFP_ATOMIC);
-
-	shim->late = true;
-	shim_bar(shim, SPEED_TCP_BUSY, true);
-	if (!calls)
-		return;
-	calls->shim = shim;
-	refcount_inc(&shim_conn(shim)->refs);
-	call_rcu_tasks(&calls->tasks, calls_seen);
 }
 
 /**
@@ -283,8 +243,28 @@ int shim_ulp_init(void)
 	if (!conn_cache)
 		return -ENOMEM;
 	shim_learn_bases();
-	tcp_register_ulp(&shim_ulp_ops);
 	return 0;
+}
+
+/**
+ * shim_ulp_open() - sockets may have the shim from now on
+ *
+ * By its name, or by the sysctl; not before all that can fail has gone well.
+ */
+void shim_ulp_open(void)
+{
+	tcp_register_ulp(&shim_ulp_ops);
+	WRITE_ONCE(is_open, true);
+}
+
+/**
+ * shim_try_use() - have a socket's reference to the module
+ *
+ * Return: whether it may have the shim.
+ */
+bool shim_try_use(void)
+{
+	return READ_ONCE(is_open) && try_module_get(THIS_MODULE);
 }
 
 /**

@@ -30,12 +30,16 @@ static u64 unread(struct speed_ring *ring, const struct sock *sk)
 	return tcp < shim_tcp_before(ring, sk) ? tcp : tcp + live;
 }
 
-/* An urgent byte that is next and not in line is not read, but passed over. */
+/*
+ * An urgent byte that is next and not in line is not read, but passed over. @ring is
+ * NULL where there is none.
+ */
 static u64 readable(struct speed_ring *ring, const struct sock *sk)
 {
-	u64 bytes = unread(ring, sk);
+	u64 bytes = ring ? unread(ring, sk) : shim_tcp_unread(sk);
 
-	if (shim_at_mark(sk) && bytes && !sock_flag(sk, SOCK_URGINLINE) && !speed_ring_live(ring))
+	if (shim_at_mark(sk) && bytes && !sock_flag(sk, SOCK_URGINLINE) &&
+	    !(ring && speed_ring_live(ring)))
 		bytes--;
 	return bytes;
 }
@@ -100,7 +104,10 @@ u64 shim_inq(const struct shim *shim)
 
 static bool ready(struct shim *shim, u64 want)
 {
-	return shim_unread(shim) >= want || shim_ended(shim->sk);
+	struct speed_pair *pair = shim_pair(shim);
+
+	return readable(pair ? shim_rx_ring(shim, pair) : NULL, shim->sk) >= want ||
+	       shim_ended(shim->sk);
 }
 
 /**
@@ -202,6 +209,7 @@ static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, long 
 static int sleep_for(struct shim *shim, struct speed_ring *ring, u64 want, long *timeo)
 {
 	struct speed_pair *pair = shim_pair(shim);
+	u32 given_up = READ_ONCE(shim->given_up);
 	int err;
 
 	/* As TCP: who sleeps is not told by SIGIO as well. */
@@ -212,7 +220,7 @@ static int sleep_for(struct shim *shim, struct speed_ring *ring, u64 want, long 
 		err = wait_here(shim, ring, want, timeo);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
 	/* As TCP says to who slept while the connection was given up. */
-	return unlikely(READ_ONCE(shim->given_up)) ? -EPIPE : err;
+	return unlikely(READ_ONCE(shim->given_up) != given_up) ? -EPIPE : err;
 }
 
 /**

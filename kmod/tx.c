@@ -34,6 +34,28 @@ int speed_tx_error(struct sock *sk)
 	return -EPIPE;
 }
 
+/* Whoever closed may not have counted what came just now. */
+static noinline void sent_late(struct speed_ring *ring)
+{
+	if (READ_ONCE(ring->pair->closed[!ring->end]) && !READ_ONCE(ring->pair->broken) &&
+	    (speed_ring_live(ring) || speed_ring_beyond(ring)))
+		WRITE_ONCE(speed_ring_writer(ring)->sk_err, ECONNRESET);
+}
+
+/**
+ * speed_tx_tell() - bytes were published: wake who waits for them
+ * @ring: the ring
+ *
+ * A reader that closed meanwhile will not read them. As with AF_UNIX what a call has
+ * accepted does not vanish without an error.
+ */
+void speed_tx_tell(struct speed_ring *ring)
+{
+	speed_wake_data(ring);				/* E */
+	if (unlikely(READ_ONCE(speed_ring_writer(ring)->sk_shutdown) & SEND_SHUTDOWN))
+		sent_late(ring);
+}
+
 /**
  * speed_tx_fault() - a copy into the ring ended early
  * @ring: the ring
@@ -63,7 +85,7 @@ static ssize_t put_ring(struct speed_ring *ring, struct msghdr *msg, size_t len)
 	if (!speed_copy_in(speed_ring_span(side, 0), n, &msg->msg_iter))
 		return speed_tx_fault(ring);
 	speed_tx_publish(ring, n, n);
-	speed_wake_data(ring);
+	speed_tx_tell(ring);
 	return n;
 }
 
@@ -87,7 +109,7 @@ static ssize_t put_overflow(struct sock *sk, struct speed_ring *ring, struct msg
 	}
 	trace_speed_publish(ring->pair->id, ring->end, n);
 	speed_overflow_add(ring, chunk);
-	speed_wake_data(ring);
+	speed_tx_tell(ring);
 	return n;
 }
 
@@ -107,7 +129,7 @@ static ssize_t put_all(struct sock *sk, struct speed_ring *ring, struct msghdr *
 	ssize_t n;
 
 	speed_role_enter(ring, SPEED_ROLE_TX);
-	n = speed_ring_need_buf(ring);
+	n = speed_tx_error(sk) ?: speed_ring_need_buf(ring);
 	while (!n && sent < len) {
 		n = speed_tx_error(sk);
 		if (n)
@@ -217,6 +239,6 @@ ssize_t speed_tx_stream(struct sock *sk, struct msghdr *msg, size_t len)
 	if (unlikely(!n))
 		return tx_slow(sk, ring, msg, len);
 	if (likely(n > 0))
-		speed_wake_data(ring);
+		speed_tx_tell(ring);
 	return n;
 }

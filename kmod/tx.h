@@ -20,6 +20,7 @@ ssize_t speed_tx_stream(struct sock *sk, struct msghdr *msg, size_t len);
 ssize_t speed_tx_record(struct sock *sk, struct msghdr *msg, size_t len);
 int speed_tx_error(struct sock *sk);
 int speed_tx_fault(struct speed_ring *ring);
+void speed_tx_tell(struct speed_ring *ring);
 int speed_tx_pause(struct sock *sk, struct speed_ring *ring, u64 want, long *timeo);
 
 /*

@@ -42,7 +42,8 @@ static int put_overflow(struct sock *sk, struct speed_ring *ring, struct msghdr 
 
 	if (unlikely(speed_ring_live(ring) > speed_ring_size(ring)))
 		return speed_pair_lie(ring, speed_ring_writer(ring));
-	if (speed_ring_room(ring) < SPEED_RECORD_BYTES(len))
+	/* Where all was read there is room for one, whatever the limit has become. */
+	if (speed_ring_room(ring) < SPEED_RECORD_BYTES(len) && speed_ring_fill(ring))
 		return -ENOSPC;
 	chunk = speed_chunk_new(ring, len);
 	if (!chunk)
@@ -73,7 +74,7 @@ static int put(struct sock *sk, struct speed_ring *ring, struct msghdr *msg, siz
 	if (err)
 		return err;
 	WRITE_ONCE(ring->used, jiffies);
-	speed_wake_data(ring);
+	speed_tx_tell(ring);
 	return 0;
 }
 

@@ -21,7 +21,6 @@
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/stat.h>
 #include <net/sock.h>
 
 #include "compat/compat.h"
@@ -31,9 +30,7 @@
 #include "ring.h"
 #include "trace.h"
 #include "wait.h"
-
-#define SHY_MIN	8
-#define SHY_MAX	32768
+#include "yield.h"
 
 /* Poll entries and SIGIO count: they wait for as long as they are there. */
 static bool has_waiters(struct sock *sk)
@@ -94,7 +91,10 @@ void speed_wake_writer(struct speed_ring *ring)
 		return;
 	speed_ring_unflag(ring, SPEED_NEED_SPACE);
 	trace_speed_wake(ring->pair->id, ring->end, SPEED_NEED_SPACE);
+	/* TCP's looks at the struct socket, which its owner may be closing. */
+	rcu_read_lock();
 	sk->sk_write_space(sk);
+	rcu_read_unlock();
 }
 
 /**
@@ -128,6 +128,8 @@ bool speed_space_ready(struct speed_ring *ring, u64 want)
 {
 	struct sock *sk = speed_ring_writer(ring);
 
+	/* The limit may have become less since the call began. */
+	want = min(want, speed_ring_limit(ring));
 	return speed_ring_room(ring) >= want || READ_ONCE(sk->sk_err) ||
 	       (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN);
 }
@@ -159,6 +161,8 @@ void speed_need_space(struct speed_ring *ring)
 	u64 half = speed_ring_limit(ring) / 2, size = speed_ring_size(ring);
 	struct speed_ctl *ctl;
 
+	/* SIGIO, too, where it is wanted. */
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, speed_ring_writer(ring));
 	rcu_read_lock();
 	ctl = rcu_dereference(ring->ctl);
 	WRITE_ONCE(ctl->kern->wake_free, size - min(size - 1, half));
@@ -176,33 +180,6 @@ static bool still_waiting(struct speed_ring *ring, u64 want, u32 need)
 	return !speed_space_ready(ring, want);
 }
 
-/*
- * On one processor, the peer that will answer is next in line as often as not:
- * leave the processor to it once, which costs less than to sleep and be woken.
- * It was here last, did not go to sleep in a call of ours, and others than we
- * want to run. Where that was in vain, or somebody else ran instead (a tick
- * passed), it is not tried again for a number of waits that doubles; so a
- * processor with other work on it is waited for in the queue, as anywhere.
- */
-static bool yield_worthwhile(struct speed_pair *pair, int end)
-{
-	u16 shy = READ_ONCE(pair->shy[end]);
-
-	if (READ_ONCE(pair->cpu[!end]) != raw_smp_processor_id() + 1)
-		return false;
-	if (shy) {
-		WRITE_ONCE(pair->shy[end], shy - 1);
-		return false;
-	}
-	return current->policy == SCHED_NORMAL && !single_task_running();
-}
-
-static void yield_in_vain(struct speed_pair *pair, int end)
-{
-	pair->shyness[end] = clamp(2 * pair->shyness[end], SHY_MIN, SHY_MAX);
-	pair->shy[end] = pair->shyness[end];
-}
-
 static bool ready(struct speed_ring *ring, u64 want, u32 need)
 {
 	return need == SPEED_NEED_DATA ? speed_data_ready(ring, want)
@@ -215,14 +192,14 @@ static inline bool yield_first(struct speed_ring *ring, u64 want, u32 need)
 	int end = need == SPEED_NEED_DATA ? !ring->end : ring->end;
 	unsigned long then = jiffies;
 
-	if (!yield_worthwhile(pair, end))
+	if (!speed_yield_worthwhile(pair, end))
 		return false;
 	speed_compat_yield();
 	if (likely(ready(ring, want, need) && !time_after(jiffies, then))) {
 		pair->shyness[end] /= 2;
 		return true;
 	}
-	yield_in_vain(pair, end);
+	speed_yield_in_vain(pair, end);
 	return ready(ring, want, need);
 }
 
@@ -274,9 +251,18 @@ static noinline int wait_for(struct sock *sk, struct speed_ring *ring, u64 want,
  */
 int speed_wait_data(struct speed_ring *ring, u64 want, long *timeo)
 {
-	if (*timeo && yield_first(ring, want, SPEED_NEED_DATA))
-		return 0;
-	return wait_for(speed_ring_reader(ring), ring, want, SPEED_NEED_DATA, timeo);
+	struct sock *sk = speed_ring_reader(ring);
+	bool stream = sk->sk_type == SOCK_STREAM;
+	int err = 0;
+
+	/* As with other streams: who sleeps is not told by SIGIO as well. */
+	if (stream)
+		sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	if (!*timeo || !yield_first(ring, want, SPEED_NEED_DATA))
+		err = wait_for(sk, ring, want, SPEED_NEED_DATA, timeo);
+	if (stream)
+		sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	return err;
 }
 
 /**

@@ -211,6 +211,25 @@ static void refused_then_let_in(const struct transport *t)
 	close(fd);
 }
 
+/* Who may not come in is told so, and does not wait, where the queue is full, too. */
+static void refused_when_full(const struct transport *t)
+{
+	int fd, client[16], n = 0;
+	struct address a;
+
+	fd = owned_listener(t, &a, 077);
+	NOTE(listen(fd, 0), "listen");
+	do
+		client[n] = tp_socket(t, SOCK_NONBLOCK);
+	while (!connect_to(client[n], &a) && ++n < 15);
+	trace_num(n, "connections that wait");
+	note_visit(t, &a, 0, 0, "root");
+	note_visit(t, &a, OTHER, OTHER, "another");
+	for (; n >= 0; n--)
+		close(client[n]);
+	close(fd);
+}
+
 static const struct test_case cases[] = {
 	{ "once", once, CASE_BOTH },
 	{ "nonblocking", nonblocking, CASE_BOTH },
@@ -219,6 +238,7 @@ static const struct test_case cases[] = {
 	{ "by_mode", by_mode, CASE_BOTH },
 	{ "by_umask", by_umask, CASE_BOTH },
 	{ "refused_then_let_in", refused_then_let_in, CASE_BOTH },
+	{ "refused_when_full", refused_when_full, CASE_BOTH },
 };
 
 RUN_CASES(cases)

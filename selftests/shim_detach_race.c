@@ -6,16 +6,12 @@
  * reference to the module until its memory is freed.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <linux/tcp.h>
-#include <linux/userfaultfd.h>
 #include <netinet/in.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shim_held.h"
+#include "slow_page.h"
 #include "stress.h"
 #include "tcp_pair.h"
 
@@ -23,71 +19,34 @@
 #define HOLD_MS	4000	/* what is freed too early is freed by then */
 
 /**
- * struct slow - a page that comes late
- * @uffd: who asks for it is held up here
- * @page: its place
+ * struct slow - a call that is held up
+ * @page: by this
  * @fd: the socket of the call
  */
 struct slow {
-	int uffd;
-	char *page;
+	struct slow_page page;
 	int fd;
 };
-
-static void slow_open(struct slow *s)
-{
-	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-	struct uffdio_api api = { .api = UFFD_API };
-
-	s->uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
-	if (s->uffd < 0)
-		trace_skip("needs userfaultfd (CONFIG_USERFAULTFD, root)");
-	MUST(!ioctl(s->uffd, UFFDIO_API, &api));
-	s->page = mmap(NULL, PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	MUST(s->page != MAP_FAILED);
-	reg.range.start = (unsigned long)s->page;
-	reg.range.len = PAGE;
-	MUST(!ioctl(s->uffd, UFFDIO_REGISTER, &reg));
-}
-
-static void slow_give(struct slow *s, const char *text)
-{
-	char *full = aligned_alloc(PAGE, PAGE);
-	struct uffdio_copy c = { .dst = (unsigned long)s->page, .src = (unsigned long)full,
-				 .len = PAGE };
-
-	MUST(full);
-	memset(full, 0, PAGE);
-	memcpy(full, text, strlen(text));
-	MUST(!ioctl(s->uffd, UFFDIO_COPY, &c));
-	free(full);
-}
-
-static void slow_close(struct slow *s)
-{
-	close(s->uffd);
-	munmap(s->page, PAGE);
-}
 
 static long set_fuse(void *arg)
 {
 	struct slow *s = arg;
 
-	return setsockopt(s->fd, SOL_SPEED, SPEED_FUSE, s->page, 4);
+	return setsockopt(s->fd, SOL_SPEED, SPEED_FUSE, s->page.at, 4);
 }
 
 static long set_repair(void *arg)
 {
 	struct slow *s = arg;
 
-	return setsockopt(s->fd, IPPROTO_TCP, TCP_REPAIR, s->page, 4);
+	return setsockopt(s->fd, IPPROTO_TCP, TCP_REPAIR, s->page.at, 4);
 }
 
 static long set_ulp(void *arg)
 {
 	struct slow *s = arg;
 
-	return setsockopt(s->fd, IPPROTO_TCP, TCP_ULP, s->page, 4);
+	return setsockopt(s->fd, IPPROTO_TCP, TCP_ULP, s->page.at, 4);
 }
 
 static long get_fusion(void *arg)
@@ -95,7 +54,7 @@ static long get_fusion(void *arg)
 	socklen_t len = sizeof(struct speed_fusion);
 	struct slow *s = arg;
 
-	return getsockopt(s->fd, SOL_SPEED, SPEED_FUSION, s->page, &len);
+	return getsockopt(s->fd, SOL_SPEED, SPEED_FUSION, s->page.at, &len);
 }
 
 static long get_info(void *arg)
@@ -103,21 +62,21 @@ static long get_info(void *arg)
 	socklen_t len = sizeof(struct tcp_info);
 	struct slow *s = arg;
 
-	return getsockopt(s->fd, IPPROTO_TCP, TCP_INFO, s->page, &len);
+	return getsockopt(s->fd, IPPROTO_TCP, TCP_INFO, s->page.at, &len);
 }
 
 static long sends(void *arg)
 {
 	struct slow *s = arg;
 
-	return send(s->fd, s->page, BYTES, MSG_NOSIGNAL);
+	return send(s->fd, s->page.at, BYTES, MSG_NOSIGNAL);
 }
 
 static long receives(void *arg)
 {
 	struct slow *s = arg;
 
-	return recv(s->fd, s->page, BYTES, 0);
+	return recv(s->fd, s->page.at, BYTES, 0);
 }
 
 /**
@@ -193,7 +152,7 @@ static void leaves(const struct slow_call *c, long (*how)(void *fd), const char 
 	int fd[2];
 
 	shim_held_begin(&before);
-	slow_open(&s);
+	slow_page_open(&s.page);
 	tcp_fused_pair(fd);
 	s.fd = fd[0];
 	MUST(tcp_put(fd[1], BYTES, 0));
@@ -207,7 +166,7 @@ static void leaves(const struct slow_call *c, long (*how)(void *fd), const char 
 		close(fd[1]);
 	sleep_ms(200);
 	WANT_TRUE(kept(before.references + (how != gives_up)), "%s: kept meanwhile", name);
-	slow_give(&s, c->text);
+	slow_page_give(&s.page, c->text);
 	task_join(&call);
 	WANT_TRUE(may_return(c, &call), "%s: the call: %ld, errno %d", name, call.ret, call.err);
 	WANT(task_join(&leave) && errno != ENOTCONN && errno != ENOENT, 0, 0, "%s", name);
@@ -216,7 +175,7 @@ static void leaves(const struct slow_call *c, long (*how)(void *fd), const char 
 	/* The descriptor is there yet: it has left. */
 	shim_held_end(&before);
 	close(fd[0]);
-	slow_close(&s);
+	slow_page_close(&s.page);
 }
 
 static void both(const struct slow_call *c)

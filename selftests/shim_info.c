@@ -6,12 +6,14 @@
 #define _GNU_SOURCE
 #include <linux/sockios.h>
 #include <linux/tcp.h>
+#include <linux/net_tstamp.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include "stress.h"
 #include "tcp_pair.h"
+#include "uring.h"
 
 static struct tcp_info info_of(int fd)
 {
@@ -166,6 +168,53 @@ static void queues(const struct transport *t)
 	WANT_TRUE(!strcmp(want, got), "plain%s, fused%s", want, got);
 }
 
+/* Its own stamps of what it sends are no reason not to be told. */
+static void inq_with_stamps(const struct transport *t)
+{
+	int ask = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
+	int kind[2][2], i;
+
+	(void)t;
+	two_kinds(kind[0], kind[1]);
+	for (i = 0; i < 2; i++) {
+		MUST(set_int(kind[i][1], SOL_SOCKET, SO_TIMESTAMPING, ask) == 0);
+		MUST(set_int(kind[i][1], IPPROTO_TCP, TCP_INQ, 1) == 0);
+		MUST(tcp_put(kind[i][0], 100, 0));
+		tcp_settled(kind[i][0]);
+		WANT(inq_of(kind[i][1], 30, MSG_PEEK), 100, 0, "%d: peek", i);
+		WANT(inq_of(kind[i][1], 30, 0), 70, 0, "%d: recv", i);
+		WANT(inq_of(kind[i][1], 70, 0), 0, 0, "%d: the rest", i);
+		tcp_close(kind[i]);
+	}
+}
+
+/* io_uring asks with each receive whether there is more. */
+static void uring_more(const struct transport *t)
+{
+	struct io_uring_cqe cqe;
+	int kind[2][2], i;
+	struct uring u;
+	char buf[64];
+
+	(void)t;
+	need_uring(&u);
+	two_kinds(kind[0], kind[1]);
+	for (i = 0; i < 2; i++) {
+		MUST(tcp_put(kind[i][0], 60, 0));
+		tcp_settled(kind[i][0]);
+		uring_prepare(&u, IORING_OP_RECV, kind[i][1], buf, 40, 1);
+		uring_submit(&u);
+		WANT_TRUE(uring_wait(&u, &cqe, URING_SOON_MS) && cqe.res == 40, "%d: recv", i);
+		WANT_TRUE(cqe.flags & IORING_CQE_F_SOCK_NONEMPTY, "%d: there is more", i);
+		uring_prepare(&u, IORING_OP_RECV, kind[i][1], buf, 20, 2);
+		uring_submit(&u);
+		WANT_TRUE(uring_wait(&u, &cqe, URING_SOON_MS) && cqe.res == 20, "%d: recv", i);
+		WANT_TRUE(!(cqe.flags & IORING_CQE_F_SOCK_NONEMPTY), "%d: there is no more", i);
+		tcp_close(kind[i]);
+	}
+	uring_close(&u);
+}
+
 static void listed(const struct transport *t)
 {
 	char line[512], inode[32], want[3][128], local[64], remote[64], ring[64], why[32];
@@ -215,6 +264,8 @@ static void listed(const struct transport *t)
 static const struct test_case cases[] = {
 	{ "counters", counters, CASE_STREAM | CASE_SPEED },
 	{ "queues", queues, CASE_STREAM | CASE_SPEED },
+	{ "inq_with_stamps", inq_with_stamps, CASE_STREAM | CASE_SPEED },
+	{ "uring_more", uring_more, CASE_STREAM | CASE_SPEED },
 	{ "listed", listed, CASE_STREAM | CASE_SPEED },
 };
 

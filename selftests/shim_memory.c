@@ -4,11 +4,14 @@
  * bytes, and comes back to the ring when there is.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shim_held.h"
 #include "stress.h"
 #include "tcp_pair.h"
 
@@ -98,6 +101,51 @@ static void taken_away(const struct transport *t)
 	tcp_close(fd);
 }
 
+/* Of all TCP's pages, those that a full connection holds; zero where the sum is a lie. */
+static long pages_of_bulk(void)
+{
+	static char buf[65536];
+	long pages;
+	int fd[2];
+
+	tcp_shim_set(0);
+	tcp_pair(fd);
+	while (send(fd[0], buf, sizeof(buf), MSG_DONTWAIT) > 0)
+		;
+	pages = tcp_mem_pages();
+	tcp_close(fd);
+	tcp_shim_set(1);
+	return pages;
+}
+
+/* Rings of a size that an int of the kernel's does not hold four of. */
+static void huge(const struct transport *t)
+{
+	static const char *const sizes[] = { "536870912", "1073741824" };
+	/* The initial namespace's bounds all: kept open, to be put back. */
+	int bound = open("/proc/sys/net/speed/mem_max", O_WRONLY), fd[2], i, j;
+	char before[32];
+	long pages;
+
+	(void)t;
+	MUST(bound >= 0 && sysctl_get("mem_max", before, sizeof(before)) == 0);
+	mem_max(1L << 33);
+	tcp_shim_net();
+	mem_max(1L << 33);
+	for (i = 0; i < 2; i++) {
+		MUST(sysctl_set("ring_bytes", sizes[i]) == 0);
+		for (j = 0; j < 3; j++) {
+			tcp_pair(fd);
+			WANT_TRUE(tcp_exchange(fd) && tcp_exchange(fd), "%s: exchange", sizes[i]);
+			tcp_close(fd);
+		}
+		pages = pages_of_bulk();
+		WANT_TRUE(pages > 200 && pages < 100000, "%s: %ld pages", sizes[i], pages);
+	}
+	MUST(write(bound, before, strlen(before)) == (ssize_t)strlen(before));
+	close(bound);
+}
+
 static int in_tight_group(void *arg)
 {
 	static int fd[PAIRS][2];
@@ -150,6 +198,7 @@ static const struct test_case cases[] = {
 	{ "none", none, CASE_STREAM | CASE_SPEED },
 	{ "few", few, CASE_STREAM | CASE_SPEED },
 	{ "taken_away", taken_away, CASE_STREAM | CASE_SPEED },
+	{ "huge", huge, CASE_STREAM | CASE_SPEED },
 	{ "group", group, CASE_STREAM | CASE_SPEED },
 };
 

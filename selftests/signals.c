@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Signals: EINTR, restarting, and SIGIO. */
+/* Signals: EINTR and restarting. */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -181,86 +180,6 @@ static void connect_interrupted(const struct transport *t)
 	close(listener);
 }
 
-/* Waits a while for a signal that was sent at once, or is a moment late. */
-static int caught_soon(int want)
-{
-	int i;
-
-	for (i = 0; i < 500 && caught < want; i++)
-		sleep_ms(2);
-	return caught >= want;
-}
-
-static void sigio(const struct transport *t)
-{
-	struct end e[2];
-	char buf[16];
-	int i;
-
-	handle(SIGIO, SA_RESTART);
-	tp_pair(t, e);
-	NOTE(fcntl(e[1].fd, F_SETOWN, getpid()), "F_SETOWN");
-	NOTE(fcntl(e[1].fd, F_SETFL, O_ASYNC), "O_ASYNC");
-	for (i = 0; i < 4; i++) {
-		caught = 0;
-		NOTE(end_send(&e[0], "x", 1, 0), "send");
-		trace_num(caught_soon(1), "SIGIO");
-		NOTE(end_recv(&e[1], buf, 16, MSG_DONTWAIT), "recv");
-	}
-	caught = 0;
-	NOTE(shutdown(e[0].fd, SHUT_WR), "shutdown");
-	trace_num(caught_soon(1), "SIGIO");
-	NOTE(fcntl(e[1].fd, F_SETFL, 0), "no O_ASYNC");
-	end_close(&e[0]);
-	end_close(&e[1]);
-}
-
-/* The signal that F_SETSIG chose tells which descriptor, and what. */
-static volatile int told_fd, told_band;
-
-static void on_info(int sig, siginfo_t *info, void *context)
-{
-	(void)sig;
-	(void)context;
-	told_fd = info->si_fd;
-	told_band = info->si_band;
-	caught++;
-}
-
-static void sigio_info(const struct transport *t)
-{
-	struct sigaction sa = { .sa_sigaction = on_info, .sa_flags = SA_SIGINFO | SA_RESTART };
-	int sig = SIGRTMIN + 2;
-	struct end e[2];
-
-	MUST(sigaction(sig, &sa, NULL) == 0);
-	tp_pair(t, e);
-	NOTE(fcntl(e[1].fd, F_SETOWN, getpid()), "F_SETOWN");
-	NOTE(fcntl(e[1].fd, F_SETSIG, sig), "F_SETSIG");
-	NOTE(fcntl(e[1].fd, F_SETFL, O_ASYNC), "O_ASYNC");
-	caught = 0;
-	NOTE(end_send(&e[0], "x", 1, 0), "send");
-	trace_num(caught_soon(1), "the signal");
-	trace_num(told_fd == e[1].fd, "its descriptor");
-	trace_mask(told_band & POLLIN, "its band");
-	pair_close(e);
-}
-
-static void sigio_accept(const struct transport *t)
-{
-	struct address a;
-	int listener = tp_listen(t, 4, &a), client;
-
-	handle(SIGIO, SA_RESTART);
-	NOTE(fcntl(listener, F_SETOWN, getpid()), "F_SETOWN");
-	NOTE(fcntl(listener, F_SETFL, O_ASYNC), "O_ASYNC");
-	caught = 0;
-	client = tp_connect(t, &a);
-	trace_num(caught_soon(1), "SIGIO");
-	close(client);
-	close(listener);
-}
-
 /* A storm of signals over a stream: no byte is lost or comes twice. */
 static void storm(const struct transport *t)
 {
@@ -304,9 +223,6 @@ static const struct test_case cases[] = {
 	{ "send_interrupted", send_interrupted, CASE_STREAM | CASE_PATHS },
 	{ "accept_interrupted", accept_interrupted, CASE_BOTH | CASE_TCP },
 	{ "connect_interrupted", connect_interrupted, CASE_BOTH },
-	{ "sigio", sigio, CASE_BOTH | CASE_TCP | CASE_PATHS },
-	{ "sigio_info", sigio_info, CASE_BOTH | CASE_TCP | CASE_PATHS },
-	{ "sigio_accept", sigio_accept, CASE_BOTH | CASE_TCP },
 	{ "storm", storm, CASE_ALL },
 };
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Attaching the shim to a socket whose calls may be under way: threads may be inside
+ * TCP's own, and know of no ring. It does not fuse until all tasks have been seen outside
+ * or asleep (RCU-tasks); who sleeps there is found where he sleeps (unfuse.c).
+ */
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+#include "shim.h"
+
+/**
+ * struct calls - a wait for calls that began before an attachment
+ * @shim: whose memory is held
+ * @tasks: to wait for all tasks
+ */
+struct calls {
+	struct shim *shim;
+	struct rcu_head tasks;
+};
+
+/* All of them have ended, or sleep. */
+static void calls_seen(struct rcu_head *rcu)
+{
+	struct calls *calls = container_of(rcu, struct calls, tasks);
+
+	shim_bar(calls->shim, SPEED_TCP_BUSY, false);
+	shim_conn_put(shim_conn(calls->shim));
+	kfree(calls);
+}
+
+/**
+ * shim_wait_calls() - others may be inside TCP's own calls, and know of no ring
+ * @shim: the socket's part, which may not fuse until they have been seen outside
+ *
+ * Where there is no memory to wait with, it stays on TCP.
+ *
+ * Context: any but hard interrupt.
+ */
+void shim_wait_calls(struct shim *shim)
+{
+	struct calls *calls = kmalloc(sizeof(*calls), GFP_ATOMIC);
+
+	shim->late = true;
+	shim_bar(shim, SPEED_TCP_BUSY, true);
+	if (!calls)
+		return;
+	calls->shim = shim;
+	refcount_inc(&shim_conn(shim)->refs);
+	call_rcu_tasks(&calls->tasks, calls_seen);
+}

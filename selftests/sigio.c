@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/* SIGIO, and the signal chosen in its place. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	caught++;
+}
+
+static void handle(int sig, int flags)
+{
+	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = flags };
+
+	MUST(sigaction(sig, &sa, NULL) == 0);
+}
+
+/* Waits a while for a signal that was sent at once, or is a moment late. */
+static int caught_soon(int want)
+{
+	int i;
+
+	for (i = 0; i < 500 && caught < want; i++)
+		sleep_ms(2);
+	return caught >= want;
+}
+
+static void data(const struct transport *t)
+{
+	struct end e[2];
+	char buf[16];
+	int i;
+
+	handle(SIGIO, SA_RESTART);
+	tp_pair(t, e);
+	NOTE(fcntl(e[1].fd, F_SETOWN, getpid()), "F_SETOWN");
+	NOTE(fcntl(e[1].fd, F_SETFL, O_ASYNC), "O_ASYNC");
+	for (i = 0; i < 4; i++) {
+		caught = 0;
+		NOTE(end_send(&e[0], "x", 1, 0), "send");
+		trace_num(caught_soon(1), "SIGIO");
+		NOTE(end_recv(&e[1], buf, 16, MSG_DONTWAIT), "recv");
+	}
+	caught = 0;
+	NOTE(shutdown(e[0].fd, SHUT_WR), "shutdown");
+	trace_num(caught_soon(1), "SIGIO");
+	NOTE(fcntl(e[1].fd, F_SETFL, 0), "no O_ASYNC");
+	end_close(&e[0]);
+	end_close(&e[1]);
+}
+
+/* The signal that F_SETSIG chose tells which descriptor, and what. */
+static volatile int told_fd, told_band;
+
+static void on_info(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	told_fd = info->si_fd;
+	told_band = info->si_band;
+	caught++;
+}
+
+static void info(const struct transport *t)
+{
+	struct sigaction sa = { .sa_sigaction = on_info, .sa_flags = SA_SIGINFO | SA_RESTART };
+	int sig = SIGRTMIN + 2;
+	struct end e[2];
+
+	MUST(sigaction(sig, &sa, NULL) == 0);
+	tp_pair(t, e);
+	NOTE(fcntl(e[1].fd, F_SETOWN, getpid()), "F_SETOWN");
+	NOTE(fcntl(e[1].fd, F_SETSIG, sig), "F_SETSIG");
+	NOTE(fcntl(e[1].fd, F_SETFL, O_ASYNC), "O_ASYNC");
+	caught = 0;
+	NOTE(end_send(&e[0], "x", 1, 0), "send");
+	trace_num(caught_soon(1), "the signal");
+	trace_num(told_fd == e[1].fd, "its descriptor");
+	trace_mask(told_band & POLLIN, "its band");
+	pair_close(e);
+}
+
+static void accepting(const struct transport *t)
+{
+	struct address a;
+	int listener = tp_listen(t, 4, &a), client;
+
+	handle(SIGIO, SA_RESTART);
+	NOTE(fcntl(listener, F_SETOWN, getpid()), "F_SETOWN");
+	NOTE(fcntl(listener, F_SETFL, O_ASYNC), "O_ASYNC");
+	caught = 0;
+	client = tp_connect(t, &a);
+	trace_num(caught_soon(1), "SIGIO");
+	close(client);
+	close(listener);
+}
+
+/* Who found it full is told that there is room. */
+static void space(const struct transport *t)
+{
+	struct end e[2];
+
+	handle(SIGIO, SA_RESTART);
+	tp_pair(t, e);
+	NOTE(fcntl(e[0].fd, F_SETOWN, getpid()), "F_SETOWN");
+	NOTE(fcntl(e[0].fd, F_SETFL, O_ASYNC | O_NONBLOCK), "O_ASYNC");
+	trace_num(end_fill(&e[0], 1000) > 0, "fill");
+	caught = 0;
+	trace_num(end_discard(&e[1]) > 0, "drain");
+	trace_num(caught_soon(1), "SIGIO");
+	pair_close(e);
+}
+
+/* Who sleeps in recv() is not told of a part of what he waits for. */
+static void asleep(const struct transport *t)
+{
+	struct end e[2];
+	char buf[16];
+	struct call c = { &e[1], buf, 6, MSG_WAITALL };
+	struct task k;
+	sigset_t set;
+
+	handle(SIGIO, SA_RESTART);
+	tp_pair(t, e);
+	NOTE(fcntl(e[1].fd, F_SETOWN, getpid()), "F_SETOWN");
+	NOTE(fcntl(e[1].fd, F_SETFL, O_ASYNC), "O_ASYNC");
+	task_start(&k, call_recv, &c);
+	/* From here on he alone gets it. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGIO);
+	MUST(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0);
+	trace_num(task_sleeps(&k), "recv with WAITALL waits");
+	NOTE(end_send(&e[0], "abc", 3, 0), "send");
+	trace_num(task_sleeps(&k), "recv waits on");
+	NOTE(end_send(&e[0], "def", 3, 0), "send");
+	NOTE(task_join(&k), "recv");
+	pair_close(e);
+}
+
+static const struct test_case cases[] = {
+	{ "data", data, CASE_BOTH | CASE_TCP | CASE_PATHS },
+	{ "info", info, CASE_BOTH | CASE_TCP | CASE_PATHS },
+	{ "accepting", accepting, CASE_BOTH | CASE_TCP },
+	{ "space", space, CASE_BOTH | CASE_TCP | CASE_PATHS },
+	{ "asleep", asleep, CASE_STREAM | CASE_TCP | CASE_PATHS },
+};
+
+RUN_CASES(cases)
