@@ -148,6 +148,10 @@ class Guest:
             if left <= 0 and (not events or left < -5):
                 break
 
+    def aborted(self):
+        """Did QEMU abort, by an assertion of its own, before the command began?"""
+        return self.state == "boot" and self.process.returncode == -signal.SIGABRT
+
     def verdict(self, leaks):
         """Returns the exit status, and prints why if it is not the command's own."""
         log = self.log.decode(errors="replace").replace("\r", "")
