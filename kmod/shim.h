@@ -237,7 +237,8 @@ u32 shim_why(struct speed_ring *ring);
 u32 shim_fuse(struct shim *shim, struct speed_ring *ring);
 void shim_unfuse(struct shim *shim, struct speed_ring *ring, u32 reason);
 
-/* shim_home.c */
+/* shim_home.c, shim_bring.c */
+int shim_empty_ring(struct sock *sk, struct speed_ring *ring);
 int shim_bring_home(struct shim *shim, u32 reason);
 int shim_bring_home_locked(struct shim *shim, u32 reason);
 

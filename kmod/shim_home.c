@@ -12,18 +12,14 @@
  * bytes that have arrived; the other end takes no part in it.
  */
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/skbuff.h>
 #include <net/sock.h>
 
-#include "lease.h"
 #include "ring.h"
 #include "rx.h"
 #include "shim.h"
 
 #define PIECE	(32u << 10)
-#define PATIENCE_PEER	(HZ / 10)	/* with who publishes just now */
-#define PATIENCE_TCP	HZ		/* with TCP's bytes that are under way */
 
 /* What is copied: @before bytes of TCP, @live of the ring, @after of TCP. */
 struct home {
@@ -182,8 +178,15 @@ static int bring(struct home *h, struct speed_ring *ring)
 	return err;
 }
 
-/* The ring's consumer is locked, and the socket owned. */
-static int bring_ring(struct sock *sk, struct speed_ring *ring)
+/**
+ * shim_empty_ring() - put what a ring holds into TCP's receive queue
+ * @sk: the reader, owned
+ * @ring: its ring; its consumer's lock is held, and nobody produces
+ *
+ * Context: process.
+ * Return: 0, -EAGAIN where bytes of TCP that come first are under way, or an error.
+ */
+int shim_empty_ring(struct sock *sk, struct speed_ring *ring)
 {
 	struct home h = { .sk = sk };
 	s64 live = speed_rx_ready(ring, speed_ring_size(ring));
@@ -204,94 +207,4 @@ static int bring_ring(struct sock *sk, struct speed_ring *ring)
 	WRITE_ONCE(ring->behind, false);
 	speed_rx_release(ring, live);
 	return 0;
-}
-
-static struct speed_ring *stop_ring(struct shim *shim, u32 reason)
-{
-	struct speed_pair *pair = shim_pair(shim);
-
-	shim_bar(shim, reason, true);
-	return pair ? shim_rx_ring(shim, pair) : NULL;
-}
-
-/* Nobody waits for the other end, and with our own lock held it not for us. */
-static bool stop_producer(struct speed_ring *ring, u32 reason)
-{
-	if (!mutex_trylock(&ring->role[SPEED_ROLE_TX].lock))
-		return false;
-	shim_unfuse(NULL, ring, reason);
-	mutex_unlock(&ring->role[SPEED_ROLE_TX].lock);
-	return true;
-}
-
-static int bring_now(struct shim *shim, struct speed_ring *ring, u32 reason)
-{
-	int err = -EBUSY;
-
-	if (mutex_lock_killable(&ring->role[SPEED_ROLE_RX].lock))
-		return -EINTR;
-	speed_lease_end(ring, SPEED_ROLE_RX);
-	if (stop_producer(ring, reason)) {
-		lock_sock(shim->sk);
-		err = bring_ring(shim->sk, ring);
-		release_sock(shim->sk);
-	}
-	mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
-	return err;
-}
-
-/**
- * shim_bring_home() - a socket needs all its bytes in TCP's own queue
- * @shim: its part
- * @reason: SPEED_TCP_*, which stands until it is cleared
- *
- * What it has sent stays in the ring for the other end, which reads it first. That one
- * may be in the middle of a copy, and be held up there for as long as it likes.
- *
- * Context: process; the socket is not locked.
- * Return: 0, -EBUSY where it took too long, -EINTR or -ENOBUFS. The reason does not
- * stand after an error.
- */
-int shim_bring_home(struct shim *shim, u32 reason)
-{
-	struct speed_ring *ring = stop_ring(shim, reason);
-	unsigned long begun = jiffies;
-	int err = 0;
-
-	while (ring) {
-		err = bring_now(shim, ring, reason);
-		if ((err != -EBUSY || time_after(jiffies, begun + PATIENCE_PEER)) &&
-		    (err != -EAGAIN || time_after(jiffies, begun + PATIENCE_TCP)))
-			break;
-		schedule_timeout_interruptible(1);
-		if (signal_pending(current))
-			err = -EINTR;
-		if (err == -EINTR)
-			break;
-	}
-	if (err)
-		shim_bar(shim, reason, false);
-	return err == -EAGAIN ? -EBUSY : err;
-}
-
-/**
- * shim_bring_home_locked() - the same for who has locked the socket
- * @shim: its part
- * @reason: SPEED_TCP_*
- *
- * Return: 0, -EAGAIN where somebody would have to be waited for, or an error.
- */
-int shim_bring_home_locked(struct shim *shim, u32 reason)
-{
-	struct speed_ring *ring = stop_ring(shim, reason);
-	int err;
-
-	if (!ring)
-		return 0;
-	if (!mutex_trylock(&ring->role[SPEED_ROLE_RX].lock))
-		return -EAGAIN;
-	speed_lease_end(ring, SPEED_ROLE_RX);
-	err = stop_producer(ring, reason) ? bring_ring(shim->sk, ring) : -EAGAIN;
-	mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
-	return err;
 }

@@ -15,6 +15,7 @@
 #include "tx.h"
 #include "wait.h"
 
+#define RX_STAMPS	(BIT(SOCK_RCVTSTAMP) | BIT(SOCK_TIMESTAMPING_RX_SOFTWARE))
 #define FAST_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC)
 
 /* As TCP: what was copied is returned rather than waited with. */
@@ -126,6 +127,12 @@ static int bytes_left(struct shim *shim)
 	return inq ?: sock_flag(shim->sk, SOCK_DONE);
 }
 
+/* TCP has told, and is right: of a ring's bytes it does not know. */
+static bool told_all(const struct take *t, int inq)
+{
+	return t->told && (inq == shim_tcp_unread(t->sk) || (t->sk->sk_flags & RX_STAMPS));
+}
+
 /* TCP_INQ, and io_uring's own question. */
 static void tell_inq(struct take *t)
 {
@@ -133,7 +140,7 @@ static void tell_inq(struct take *t)
 
 	if (t->msg->msg_get_inq)
 		t->msg->msg_inq = inq;
-	if (!tcp_sk(t->sk)->recvmsg_inq || t->told)
+	if (!tcp_sk(t->sk)->recvmsg_inq || told_all(t, inq))
 		return;
 	if (unlikely(t->stamps)) {
 		/* Bytes of TCP's that it has told of may have come before. */

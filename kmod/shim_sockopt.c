@@ -44,10 +44,13 @@ static int let_go(struct sock *sk, struct shim *shim)
 		return err;
 	stop_sending(shim);
 	lock_sock(sk);
+	/* Once more: another thread that had no luck may have let the ring be used again. */
 	if (shim_of(sk) == shim)
-		err = shim_detach(sk);
+		err = shim_bring_home_locked(shim, SPEED_TCP_ULP) ?: shim_detach(sk);
+	if (err)
+		shim_bar(shim, SPEED_TCP_ULP, false);
 	release_sock(sk);
-	return err;
+	return err == -EAGAIN ? -EBUSY : err;
 }
 
 /* Another ULP gets the slot; ours is asked for by name once, as any other. */

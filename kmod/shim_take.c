@@ -187,6 +187,7 @@ static ssize_t peek_next(struct take *t, struct speed_ring *ring)
 	if (unlikely(bound))
 		return take_tcp(t, bound);
 	n = shim_peek(t->shim, ring, t->msg, t->len - t->done, t->done, t->flags);
+	t->told &= n <= 0;
 	if (n || !end || t->done)
 		return n ?: -EAGAIN;
 	return ask_end(t->sk);

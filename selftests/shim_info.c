@@ -184,6 +184,13 @@ static void inq_with_stamps(const struct transport *t)
 		WANT(inq_of(kind[i][1], 30, MSG_PEEK), 100, 0, "%d: peek", i);
 		WANT(inq_of(kind[i][1], 30, 0), 70, 0, "%d: recv", i);
 		WANT(inq_of(kind[i][1], 70, 0), 0, 0, "%d: the rest", i);
+		/* By TCP, and then by the ring. */
+		MUST(tcp_send_odd(kind[i][0], "0123456789", 10, 0) == 10);
+		tcp_settled(kind[i][0]);
+		MUST(tcp_put(kind[i][0], 50, 0));
+		tcp_settled(kind[i][0]);
+		WANT(inq_of(kind[i][1], 10, 0), 50, 0, "%d: recv of TCP's", i);
+		WANT(inq_of(kind[i][1], 50, 0), 0, 0, "%d: recv of the ring's", i);
 		tcp_close(kind[i]);
 	}
 }

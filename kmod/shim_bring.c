@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * When a socket's bytes are brought home (shim_home.c): its ring's consumer is locked, its
+ * producer is stopped, and that one may be in the middle of a copy, held up by a page that
+ * never comes. Nobody waits for the other end for long; who cannot have TCP alone is told.
+ */
+#include <linux/sched/signal.h>
+#include <net/sock.h>
+
+#include "lease.h"
+#include "ring.h"
+#include "shim.h"
+
+#define PATIENCE_PEER	(HZ / 10)	/* with who publishes just now */
+#define PATIENCE_TCP	HZ		/* with TCP's bytes that are under way, and in all */
+
+static struct speed_ring *stop_ring(struct shim *shim, u32 reason)
+{
+	struct speed_pair *pair = shim_pair(shim);
+
+	shim_bar(shim, reason, true);
+	return pair ? shim_rx_ring(shim, pair) : NULL;
+}
+
+/* Nobody waits for the other end, and with our own lock held it not for us. */
+static bool stop_producer(struct speed_ring *ring, u32 reason)
+{
+	if (!mutex_trylock(&ring->role[SPEED_ROLE_TX].lock))
+		return false;
+	shim_unfuse(NULL, ring, reason);
+	mutex_unlock(&ring->role[SPEED_ROLE_TX].lock);
+	return true;
+}
+
+static int bring_now(struct shim *shim, struct speed_ring *ring, u32 reason)
+{
+	int err = -EBUSY;
+
+	if (mutex_lock_killable(&ring->role[SPEED_ROLE_RX].lock))
+		return -EINTR;
+	speed_lease_end(ring, SPEED_ROLE_RX);
+	if (stop_producer(ring, reason)) {
+		lock_sock(shim->sk);
+		err = shim_empty_ring(shim->sk, ring);
+		release_sock(shim->sk);
+	}
+	mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
+	return err;
+}
+
+/* @begun: when the first try was; @since: when one ended in this way first */
+static bool patient(int err, unsigned long begun, unsigned long since)
+{
+	if (signal_pending(current) || time_after(jiffies, begun + PATIENCE_TCP))
+		return false;
+	return err == -EAGAIN || (err == -EBUSY && time_before(jiffies, since + PATIENCE_PEER));
+}
+
+/* Nothing came of it. Another thread may have had more luck meanwhile. */
+static void give_up(struct shim *shim, u32 reason)
+{
+	struct sock *sk = shim->sk;
+
+	lock_sock(sk);
+	if ((reason == SPEED_TCP_ULP && shim_of(sk) == shim) ||
+	    (reason == SPEED_TCP_REPAIR && !tcp_sk(sk)->repair))
+		shim_bar(shim, reason, false);
+	release_sock(sk);
+}
+
+/**
+ * shim_bring_home() - a socket needs all its bytes in TCP's own queue
+ * @shim: its part
+ * @reason: SPEED_TCP_*, which stands until it is cleared
+ *
+ * What it has sent stays in the ring for the other end, which reads it first. That one
+ * may be in the middle of a copy, and be held up there for as long as it likes.
+ *
+ * Context: process; the socket is not locked.
+ * Return: 0, -EBUSY where it took too long, -EINTR or -ENOBUFS.
+ */
+int shim_bring_home(struct shim *shim, u32 reason)
+{
+	struct speed_ring *ring = stop_ring(shim, reason);
+	unsigned long begun = jiffies, since = jiffies;
+	int err, last = 0;
+
+	if (!ring)
+		return 0;
+	while ((err = bring_now(shim, ring, reason)) && patient(err, begun, since)) {
+		schedule_timeout_interruptible(1);
+		since = err == last ? since : jiffies;
+		last = err;
+	}
+	if (err)
+		give_up(shim, reason);
+	if (err != -EAGAIN && err != -EBUSY)
+		return err;
+	return signal_pending(current) ? -EINTR : -EBUSY;
+}
+
+/**
+ * shim_bring_home_locked() - the same for who has locked the socket
+ * @shim: its part
+ * @reason: SPEED_TCP_*
+ *
+ * Return: 0, -EAGAIN where somebody would have to be waited for, or an error.
+ */
+int shim_bring_home_locked(struct shim *shim, u32 reason)
+{
+	struct speed_ring *ring = stop_ring(shim, reason);
+	int err;
+
+	if (!ring)
+		return 0;
+	if (!mutex_trylock(&ring->role[SPEED_ROLE_RX].lock))
+		return -EAGAIN;
+	speed_lease_end(ring, SPEED_ROLE_RX);
+	err = stop_producer(ring, reason) ? shim_empty_ring(shim->sk, ring) : -EAGAIN;
+	mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
+	return err;
+}
