@@ -48,7 +48,9 @@ static void over_several(const struct transport *t)
 	}
 	NOTE(set_timeout(e[1].fd, SO_RCVTIMEO, 60), "SO_RCVTIMEO");
 	NOTE(set_int(e[1].fd, SOL_SOCKET, SO_PEEK_OFF, 11), "behind all");
-	NOTE(end_recv(&e[1], buf, 5, MSG_PEEK), "peek waits");
+	/* Linux 6.1 has AF_UNIX begin anew with a stream there. */
+	if (t->type == SOCK_SEQPACKET)
+		NOTE(end_recv(&e[1], buf, 5, MSG_PEEK), "peek waits");
 	NOTE(end_send(&e[0], "third", 5, 0), "send");
 	NOTE(end_recv(&e[1], buf, 16, MSG_PEEK), "peek");
 	NOTE(end_recv(&e[1], buf, 5, 0), "recv");
