@@ -25,6 +25,7 @@ struct worker {
 	struct end *end;
 	side_fn run;
 	pthread_barrier_t *entered;	/* by all threads of this side */
+	pthread_barrier_t *left;	/* by all of both sides */
 	size_t size;
 	uint64_t n;
 	uint64_t result;
@@ -66,10 +67,15 @@ static void end_enter(struct end *e, size_t size)
 		e->transport->enter(e);
 }
 
-static void end_leave(struct end *e)
+/*
+ * Nobody closes before all have left: the end of a peer that is in the middle of
+ * its last call would take that one's lease back.
+ */
+static void end_leave(struct end *e, pthread_barrier_t *left)
 {
 	if (e->transport->leave)
 		e->transport->leave(e);
+	pthread_barrier_wait(left);
 	end_close(e);
 	free(e->buffer);
 }
@@ -81,7 +87,7 @@ static void *work(void *argument)
 	end_enter(w->end, w->size);
 	pthread_barrier_wait(w->entered);
 	w->result = w->run(w->end, w->size, w->n);
-	end_leave(w->end);
+	end_leave(w->end, w->left);
 	return NULL;
 }
 
@@ -95,7 +101,7 @@ static void enter_process(int side)
 
 /* One side of all links; the longest time of its threads. */
 static uint64_t side(struct link *links, unsigned int threads, int which, side_fn run,
-		     size_t size, uint64_t n)
+		     size_t size, uint64_t n, pthread_barrier_t *left)
 {
 	struct worker w[THREADS_MAX];
 	pthread_barrier_t entered;
@@ -107,7 +113,7 @@ static uint64_t side(struct link *links, unsigned int threads, int which, side_f
 		end_close(&links[i].end[!which]);
 		w[i] = (struct worker){
 			.end = &links[i].end[which], .run = run, .entered = &entered,
-			.size = size, .n = n,
+			.left = left, .size = size, .n = n,
 		};
 		w[i].end->thread = i;
 		w[i].end->size = size;
@@ -128,6 +134,19 @@ static uint64_t side(struct link *links, unsigned int threads, int which, side_f
 	return longest;
 }
 
+/* A barrier for all threads of both sides. */
+static pthread_barrier_t *both_sides(unsigned int threads)
+{
+	pthread_barrier_t *barrier = shared_memory(sizeof(*barrier));
+	pthread_barrierattr_t shared;
+
+	pthread_barrierattr_init(&shared);
+	pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(barrier, &shared, 2 * threads);
+	pthread_barrierattr_destroy(&shared);
+	return barrier;
+}
+
 static void links_open(const struct transport *t, struct link *links, unsigned int threads)
 {
 	const struct end none = { .transport = t, .in = -1, .out = -1 };
@@ -146,6 +165,7 @@ static void links_open(const struct transport *t, struct link *links, unsigned i
 uint64_t sides_threads(const struct transport *t, size_t size, uint64_t n,
 		       unsigned int threads, side_fn client, side_fn server)
 {
+	pthread_barrier_t *left = both_sides(threads);
 	struct link links[THREADS_MAX];
 	uint64_t result;
 	int status;
@@ -157,12 +177,13 @@ uint64_t sides_threads(const struct transport *t, size_t size, uint64_t n,
 		die("fork: %m");
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		side(links, threads, 1, server, size, n);
+		side(links, threads, 1, server, size, n, left);
 		_exit(0);
 	}
-	result = side(links, threads, 0, client, size, n);
+	result = side(links, threads, 0, client, size, n, left);
 	if (waitpid(pid, &status, 0) != pid || status)
 		die("%s: the server of %s failed (status 0x%x)", opt.experiment, t->name, status);
+	munmap(left, sizeof(*left));
 	alarm(0);
 	return result;
 }
