@@ -126,18 +126,19 @@ void speed_user_put(struct speed_user *user)
 	kfree(user);
 }
 
+struct speed_user *speed_user_hold(struct speed_user *user)
+{
+	refcount_inc(&user->refs);
+	return user;
+}
+
 /**
- * speed_charge_as() - have an endpoint pay where its listener does
+ * speed_charge_group_of() - have an endpoint's memory charged where its listener's is
  * @child: the endpoint, made by who connects, and with nothing charged
  * @listener: the listener
  */
-void speed_charge_as(struct sock *child, const struct sock *listener)
+void speed_charge_group_of(struct sock *child, const struct sock *listener)
 {
-	struct speed_user *user = speed_sk(child)->user;
-
-	refcount_inc(&speed_sk(listener)->user->refs);
-	speed_sk(child)->user = speed_sk(listener)->user;
-	speed_user_put(user);
 #ifdef CONFIG_MEMCG
 	if (listener->sk_memcg)
 		css_get(&listener->sk_memcg->css);

@@ -15,7 +15,8 @@ extern struct proto speed_proto;
 
 struct speed_user *speed_user_get(kuid_t uid);
 void speed_user_put(struct speed_user *user);
-void speed_charge_as(struct sock *child, const struct sock *listener);
+struct speed_user *speed_user_hold(struct speed_user *user);
+void speed_charge_group_of(struct sock *child, const struct sock *listener);
 int speed_charge_bounds(struct net *net, struct speed_user *user, size_t bytes);
 void speed_uncharge_bounds(struct net *net, struct speed_user *user, size_t bytes);
 int speed_charge(struct sock *sk, size_t bytes);

@@ -75,13 +75,6 @@ int speed_shutdown_how(struct sock *sk, int how)
 	return 0;
 }
 
-static u64 unread(struct speed_pair *pair, int end)
-{
-	struct speed_ring *ring = &pair->ring[!end];
-
-	return speed_ring_live(ring) + speed_ring_beyond(ring);
-}
-
 /**
  * speed_disconnect_pair() - an endpoint is closed
  * @sk: the endpoint
@@ -111,7 +104,7 @@ void speed_disconnect_pair(struct sock *sk, bool embryo)
 		speed_lease_try_drop(&pair->ring[!end], SPEED_ROLE_TX);
 	/* Then what was sent is counted; who is in the middle of it looks here (E). */
 	smp_mb__after_atomic();
-	lost = unread(pair, end);
+	lost = speed_ring_unread(&pair->ring[!end]);
 	if ((lost || embryo) && !pair->broken)
 		WRITE_ONCE(pair->sk[!end]->sk_err, ECONNRESET);
 	trace_speed_close(pair->id, end, lost);

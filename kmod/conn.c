@@ -91,7 +91,6 @@ static void inherit(struct sock *child, struct sock *listener)
 	const int locks = SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
 
 	speed_peercred_init(child);
-	speed_charge_as(child, listener);
 	speed_sk(child)->addr = speed_addr_get(speed_sk(listener)->addr);
 	child->sk_userlocks |= listener->sk_userlocks & locks;
 	WRITE_ONCE(child->sk_sndbuf, READ_ONCE(listener->sk_sndbuf));
@@ -107,7 +106,7 @@ static int connect_once(struct sock *sk, struct sock *listener)
 
 	if (err)
 		return err;
-	child = speed_sock_new(sock_net(sk), NULL, sk->sk_type, 0);
+	child = speed_sock_new(sock_net(sk), NULL, sk->sk_type, 0, listener);
 	if (!child)
 		return -ENOMEM;
 	inherit(child, listener);

@@ -57,13 +57,16 @@ static void list_del_sock(struct sock *sk)
  * @sock: the file's part, or NULL for an endpoint that waits for accept()
  * @type: SOCK_STREAM or SOCK_SEQPACKET
  * @kern: whether the kernel uses it
+ * @listener: who pays for it, in the place of the current task; or NULL
  *
  * Context: may sleep.
  * Return: the socket with one reference, or NULL.
  */
-struct sock *speed_sock_new(struct net *net, struct socket *sock, int type, int kern)
+struct sock *speed_sock_new(struct net *net, struct socket *sock, int type, int kern,
+			    const struct sock *listener)
 {
-	struct speed_user *user = speed_user_get(current_euid());
+	struct speed_user *user = listener ? speed_user_hold(speed_sk(listener)->user)
+					   : speed_user_get(current_euid());
 	struct speed_sock *ss;
 	struct sock *sk;
 
@@ -74,6 +77,8 @@ struct sock *speed_sock_new(struct net *net, struct socket *sock, int type, int 
 		speed_user_put(user);
 		return NULL;
 	}
+	if (listener)
+		speed_charge_group_of(sk, listener);
 	sock_init_data(sock, sk);
 	sk->sk_type = type;
 	sk->sk_destruct = sock_destruct;
@@ -210,7 +215,7 @@ static int family_create(struct net *net, struct socket *sock, int protocol, int
 		return -ESOCKTNOSUPPORT;
 	sock->state = SS_UNCONNECTED;
 	sock->ops = sock->type == SOCK_STREAM ? &stream_ops : &record_ops;
-	return speed_sock_new(net, sock, sock->type, kern) ? 0 : -ENOMEM;
+	return speed_sock_new(net, sock, sock->type, kern, NULL) ? 0 : -ENOMEM;
 }
 
 static struct net_proto_family the_family __ro_after_init = {

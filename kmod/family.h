@@ -64,7 +64,8 @@ static inline struct speed_addr *speed_sk_addr(const struct sock *sk)
 
 extern int speed_family;
 
-struct sock *speed_sock_new(struct net *net, struct socket *sock, int type, int kern);
+struct sock *speed_sock_new(struct net *net, struct socket *sock, int type, int kern,
+			    const struct sock *listener);
 void speed_sock_close(struct sock *sk, bool embryo);
 int speed_family_init(void);
 void speed_family_exit(void);

@@ -6,6 +6,7 @@
 #define SPEED_OVERFLOW_H
 
 #include "pair.h"
+#include "ring.h"
 
 struct iov_iter;
 
@@ -46,6 +47,19 @@ static inline u64 speed_ring_beyond(const struct speed_ring *ring)
 	const struct speed_overflow *o = READ_ONCE(ring->overflow);
 
 	return unlikely(o) ? READ_ONCE(o->bytes) : 0;
+}
+
+/**
+ * speed_ring_unread() - bytes in a ring and beyond it, as the ring's indices say now
+ * @ring: the ring
+ *
+ * Context: any; no lock needed.
+ */
+static inline u64 speed_ring_unread(struct speed_ring *ring)
+{
+	u64 live = speed_ring_live(ring);
+
+	return live + speed_ring_beyond(ring);
 }
 
 struct speed_chunk *speed_chunk_new(struct speed_ring *ring, u32 len);

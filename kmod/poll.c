@@ -23,7 +23,7 @@
 
 static bool readable(struct speed_ring *ring)
 {
-	return speed_ring_live(ring) || speed_ring_beyond(ring);
+	return speed_ring_unread(ring);
 }
 
 /* Half of the room, as a writer that sleeps is woken at. */

@@ -70,7 +70,7 @@ static bool reader_gone(const struct speed_ring *ring)
 static bool ring_idle(struct speed_ring *ring, unsigned long idle)
 {
 	return time_after_eq(jiffies, READ_ONCE(ring->used) + idle) &&
-	       ((!speed_ring_live(ring) && !speed_ring_beyond(ring)) || reader_gone(ring));
+	       (!speed_ring_unread(ring) || reader_gone(ring));
 }
 
 /**

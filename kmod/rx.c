@@ -160,7 +160,7 @@ static int pause_or_end(struct sock *sk, struct speed_ring *ring, u64 skip, long
 		return err;
 	if (end)
 		return !READ_ONCE(ring->pair->broken) &&
-		       speed_ring_live(ring) + speed_ring_beyond(ring) > skip;
+		       speed_ring_unread(ring) > skip;
 	return speed_rx_pause(ring, skip + 1, timeo) ?: 1;
 }
 
@@ -195,7 +195,7 @@ static noinline ssize_t rx_slow(struct sock *sk, struct speed_ring *ring, struct
 			break;
 		if (n)
 			continue;
-		if (!len && (speed_ring_live(ring) || speed_ring_beyond(ring)))
+		if (!len && speed_ring_unread(ring))
 			break;
 		n = pause_or_end(sk, ring, skip, &timeo);
 	}

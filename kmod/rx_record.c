@@ -21,29 +21,33 @@ struct found {
 	struct speed_chunk *chunk;
 };
 
-/* The record @at bytes after the first. Return: as find(). */
-static int find_at(struct speed_ring *ring, u64 at, struct found *f)
+/* The record @at bytes after the first, and @ready before the last. Return: whether it is one. */
+static bool record_at(const struct speed_ring *ring, u64 at, u64 ready, struct found *f)
 {
 	const struct speed_side *side = &ring->role[SPEED_ROLE_RX].side;
-	s64 ready = speed_rx_ready(ring, at + 1);
 	struct speed_record rec;
+
+	if (ready < sizeof(rec))
+		return false;
+	memcpy(&rec, speed_ring_span(side, at), sizeof(rec));
+	barrier();
+	f->bytes = speed_record_check(&rec, ready);
+	f->len = rec.len;
+	f->data = speed_ring_span(side, at + sizeof(rec));
+	return f->bytes;
+}
+
+/* Return: as find(). */
+static int find_at(struct speed_ring *ring, u64 at, struct found *f)
+{
+	s64 ready = speed_rx_ready(ring, at + 1);
 
 	if (ready < 0)
 		return ready;
-	ready -= at;
-	if (ready <= 0)
+	if (ready <= at)
 		return 0;
-	f->bytes = 0;
-	if (ready >= sizeof(rec)) {
-		memcpy(&rec, speed_ring_span(side, at), sizeof(rec));
-		barrier();
-		f->bytes = speed_record_check(&rec, ready);
-	}
-	if (!f->bytes)
-		return speed_pair_lie(ring, speed_ring_reader(ring));
-	f->len = rec.len;
-	f->data = speed_ring_span(side, at + sizeof(rec));
-	return 1;
+	return record_at(ring, at, ready - at, f) ? 1
+						  : speed_pair_lie(ring, speed_ring_reader(ring));
 }
 
 /* A peek has this message behind it. @skip: bytes that are yet to be passed over */
@@ -160,7 +164,7 @@ static u64 waiting(struct sock *sk, struct speed_ring *ring, int flags)
 	u64 bytes = 0;
 
 	if (unlikely(sk_peek_offset(sk, flags) > 0))
-		bytes = speed_ring_live(ring) + speed_ring_beyond(ring);
+		bytes = speed_ring_unread(ring);
 	smp_rmb();	/* the rest: above */
 	return bytes;
 }
@@ -174,8 +178,7 @@ static int pause_or_end(struct sock *sk, struct speed_ring *ring, u64 seen, long
 	if (READ_ONCE(sk->sk_err))
 		return 1;
 	if (end)
-		return !READ_ONCE(ring->pair->broken) &&
-		       speed_ring_live(ring) + speed_ring_beyond(ring) > seen;
+		return !READ_ONCE(ring->pair->broken) && speed_ring_unread(ring) > seen;
 	return speed_rx_pause(ring, seen + 1, timeo) ?: 1;
 }
 
@@ -212,19 +215,13 @@ ssize_t speed_rx_record(struct sock *sk, struct msghdr *msg, size_t len, int fla
 /* Walk the records; a lie ends the walk and is left for recv() to find. */
 static u64 ring_payload(struct speed_ring *ring)
 {
-	const struct speed_side *side = &ring->role[SPEED_ROLE_RX].side;
 	s64 ready = speed_rx_ready(ring, speed_ring_size(ring));
-	struct speed_record rec;
-	u64 bytes, at = 0, sum = 0;
+	u64 at = 0, sum = 0;
+	struct found f;
 
-	while (ready > 0 && ready - at >= sizeof(rec)) {
-		memcpy(&rec, speed_ring_span(side, at), sizeof(rec));
-		barrier();
-		bytes = speed_record_check(&rec, ready - at);
-		if (!bytes)
-			break;
-		sum += rec.len;
-		at += bytes;
+	while (ready > 0 && record_at(ring, at, ready - at, &f)) {
+		sum += f.len;
+		at += f.bytes;
 		cond_resched();
 	}
 	return sum;

@@ -35,6 +35,9 @@
 #include "compat/compat.h"
 #include "pair.h"
 
+/* Flags of a socket that wants to know when packets came. */
+#define SHIM_RX_STAMPS	(BIT(SOCK_RCVTSTAMP) | BIT(SOCK_TIMESTAMPING_RX_SOFTWARE))
+
 struct shim_base;
 
 /**

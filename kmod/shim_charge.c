@@ -130,8 +130,7 @@ static bool settled(struct speed_pair *pair)
 		if (atomic_read(&pair->tcp.debt[end]) && !settle_now(pair, end))
 			return false;
 	for (end = 0; end < 2; end++)
-		if (pair->tcp.user[end])
-			speed_user_put(pair->tcp.user[end]);
+		speed_user_put(pair->tcp.user[end]);
 	return true;
 }
 

@@ -15,7 +15,6 @@
 #include "tx.h"
 #include "wait.h"
 
-#define RX_STAMPS	(BIT(SOCK_RCVTSTAMP) | BIT(SOCK_TIMESTAMPING_RX_SOFTWARE))
 #define FAST_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC)
 
 /* As TCP: what was copied is returned rather than waited with. */
@@ -130,7 +129,7 @@ static int bytes_left(struct shim *shim)
 /* TCP has told, and is right: of a ring's bytes it does not know. */
 static bool told_all(const struct take *t, int inq)
 {
-	return t->told && (inq == shim_tcp_unread(t->sk) || (t->sk->sk_flags & RX_STAMPS));
+	return t->told && (inq == shim_tcp_unread(t->sk) || (t->sk->sk_flags & SHIM_RX_STAMPS));
 }
 
 /* TCP_INQ, and io_uring's own question. */

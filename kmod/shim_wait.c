@@ -189,6 +189,8 @@ static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, long 
 
 	if (ring)
 		speed_pair_asleep(ring->pair, !ring->end);
+	/* As speed_wait_data(): who sleeps is not told by SIGIO as well. */
+	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	add_wait_queue(sk_sleep(sk), &wait);
 	smp_mb();	/* in the queue before the look: who wakes looks there after */
 	while (!err && !(ring ? ring_ready(ring, want) : ready(shim, want))) {
@@ -200,6 +202,7 @@ static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, long 
 			*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	if (ring)
 		speed_pair_seen(ring->pair, !ring->end);
 	return err;
@@ -212,13 +215,10 @@ static int sleep_for(struct shim *shim, struct speed_ring *ring, u64 want, long 
 	u32 given_up = READ_ONCE(shim->given_up);
 	int err;
 
-	/* As TCP: who sleeps is not told by SIGIO as well. */
-	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
 	if (pair && !ring)
 		err = speed_wait_data(shim_rx_ring(shim, pair), want, timeo);
 	else
 		err = wait_here(shim, ring, want, timeo);
-	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, shim->sk);
 	/* As TCP says to who slept while the connection was given up. */
 	return unlikely(READ_ONCE(shim->given_up) != given_up) ? -EPIPE : err;
 }

@@ -38,7 +38,7 @@ int speed_tx_error(struct sock *sk)
 static noinline void sent_late(struct speed_ring *ring)
 {
 	if (READ_ONCE(ring->pair->closed[!ring->end]) && !READ_ONCE(ring->pair->broken) &&
-	    (speed_ring_live(ring) || speed_ring_beyond(ring)))
+	    speed_ring_unread(ring))
 		WRITE_ONCE(speed_ring_writer(ring)->sk_err, ECONNRESET);
 }
 
@@ -126,12 +126,11 @@ static ssize_t put_some(struct sock *sk, struct speed_ring *ring, struct msghdr 
 static ssize_t put_all(struct sock *sk, struct speed_ring *ring, struct msghdr *msg, size_t len)
 {
 	size_t sent = 0;
-	ssize_t n;
+	ssize_t n = 0;
 
 	speed_role_enter(ring, SPEED_ROLE_TX);
-	n = speed_tx_error(sk) ?: speed_ring_need_buf(ring);
-	while (!n && sent < len) {
-		n = speed_tx_error(sk);
+	while (sent < len) {
+		n = speed_tx_error(sk) ?: speed_ring_need_buf(ring);
 		if (n)
 			break;
 		n = put_some(sk, ring, msg, len - sent);

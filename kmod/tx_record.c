@@ -43,7 +43,7 @@ static int put_overflow(struct sock *sk, struct speed_ring *ring, struct msghdr 
 	if (unlikely(speed_ring_live(ring) > speed_ring_size(ring)))
 		return speed_pair_lie(ring, speed_ring_writer(ring));
 	/* Where all was read there is room for one, whatever the limit has become. */
-	if (speed_ring_room(ring) < SPEED_RECORD_BYTES(len) && speed_ring_fill(ring))
+	if (speed_ring_room(ring) < SPEED_RECORD_BYTES(len) && speed_ring_unread(ring))
 		return -ENOSPC;
 	chunk = speed_chunk_new(ring, len);
 	if (!chunk)

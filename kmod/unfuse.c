@@ -22,7 +22,6 @@
 #include "stats.h"
 #include "trace.h"
 
-#define STAMPS	(BIT(SOCK_RCVTSTAMP) | BIT(SOCK_TIMESTAMPING_RX_SOFTWARE))
 #define STATES	(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
 
 /* What captures or filters packets would miss ours. */
@@ -70,7 +69,7 @@ u32 shim_why(struct speed_ring *ring)
 	/* A part of the kernel reads there, and by its own means. */
 	if (unlikely(READ_ONCE(peer->sk_data_ready) != pair->tcp.data_ready))
 		return SPEED_TCP_KERNEL;
-	if (unlikely((peer->sk_flags & STAMPS) || READ_ONCE(sk->sk_tsflags)))
+	if (unlikely((peer->sk_flags & SHIM_RX_STAMPS) || READ_ONCE(sk->sk_tsflags)))
 		return SPEED_TCP_STAMP;
 	if (unlikely(rcu_access_pointer(peer->sk_filter)))
 		return SPEED_TCP_FILTER;

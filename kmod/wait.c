@@ -110,10 +110,9 @@ void speed_wake_all(struct speed_pair *pair)
 /* The ring alone has not enough. See speed_data_ready(). */
 bool speed_data_or_end(struct speed_ring *ring, u64 want)
 {
-	u64 live = speed_ring_live(ring);
 	struct sock *sk = speed_ring_reader(ring);
 
-	return live + speed_ring_beyond(ring) >= want || READ_ONCE(sk->sk_err) ||
+	return speed_ring_unread(ring) >= want || READ_ONCE(sk->sk_err) ||
 	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN);
 }
 

@@ -9,13 +9,11 @@
 #include "harness.h"
 #include "slow_page.h"
 
-#define BYTES	64
-
 static void held_sender(const struct transport *t)
 {
 	struct slow_page page;
 	struct end e[2];
-	struct call c = { &e[0], NULL, BYTES, MSG_NOSIGNAL };
+	struct call c = { &e[0], NULL, SLOW_BYTES, MSG_NOSIGNAL };
 	struct task k;
 	bool told;
 	char got;

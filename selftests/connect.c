@@ -221,7 +221,8 @@ static void refused_when_full(const struct transport *t)
 	NOTE(listen(fd, 0), "listen");
 	do
 		client[n] = tp_socket(t, SOCK_NONBLOCK);
-	while (!connect_to(client[n], &a) && ++n < 15);
+	while (!connect_to(client[n], &a) && ++n < 16);
+	MUST(n < 16);
 	trace_num(n, "connections that wait");
 	note_visit(t, &a, 0, 0, "root");
 	note_visit(t, &a, OTHER, OTHER, "another");

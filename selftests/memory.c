@@ -115,7 +115,7 @@ static void user_share(const struct transport *t)
 	WANT_TRUE(other == root / 2, "a user may take half");
 }
 
-/* @arg: the listener. Connections are made, and kept for as long as the pipe is. */
+/* Who connects to @a as another user, and stays until the pipe is closed. */
 struct guests {
 	const struct transport *t;
 	struct address a;
@@ -148,8 +148,7 @@ static void server_pays(const struct transport *t)
 		trace_skip("needs root, to be another user");
 	MUST(sysctl_get("mem_max", old, sizeof(old)) == 0);
 	listener = tp_listen(t, PAIRS, &g.a);
-	if (t->speed)
-		MUST(set_int(listener, SOL_SPEED, SPEED_MODE, 0777) == 0);
+	MUST(set_int(listener, SOL_SPEED, SPEED_MODE, 0777) == 0);
 	MUST(set_int(listener, SOL_SOCKET, SO_RCVBUF, RING / 2) == 0);
 	MUST(set_int(listener, SOL_SOCKET, SO_SNDBUF, RING / 2) == 0);
 	MUST(pipe(g.done) == 0);

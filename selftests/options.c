@@ -242,10 +242,8 @@ static void buffers_shrink(const struct transport *t)
 	task_start(&k, call_send, &c);
 	trace_num(task_sleeps(&k), "send waits");
 	NOTE(set_int(e[0].fd, SOL_SOCKET, SO_SNDBUF, 4096), "a small SO_SNDBUF");
-	for (i = 0; i < 500 && !__atomic_load_n(&k.done, __ATOMIC_ACQUIRE); i++) {
+	for (i = 0; i < 500 && !task_ends(&k, 20); i++)
 		end_discard(&e[1]);
-		sleep_ms(20);
-	}
 	if (i == 500)
 		shutdown(e[0].fd, SHUT_WR);
 	NOTE(task_join(&k), "send");

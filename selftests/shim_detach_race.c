@@ -15,18 +15,7 @@
 #include "stress.h"
 #include "tcp_pair.h"
 
-#define BYTES	64	/* of what is sent and received there */
 #define HOLD_MS	4000	/* what is freed too early is freed by then */
-
-/**
- * struct slow - a call that is held up
- * @page: by this
- * @fd: the socket of the call
- */
-struct slow {
-	struct slow_page page;
-	int fd;
-};
 
 static long set_fuse(void *arg)
 {
@@ -65,20 +54,6 @@ static long get_info(void *arg)
 	return getsockopt(s->fd, IPPROTO_TCP, TCP_INFO, s->page.at, &len);
 }
 
-static long sends(void *arg)
-{
-	struct slow *s = arg;
-
-	return send(s->fd, s->page.at, BYTES, MSG_NOSIGNAL);
-}
-
-static long receives(void *arg)
-{
-	struct slow *s = arg;
-
-	return recv(s->fd, s->page.at, BYTES, 0);
-}
-
 /**
  * struct slow_call - a call, and what it may return
  * @fn: the call
@@ -98,29 +73,6 @@ static long gives_up(void *fd)
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
 
 	return connect(*(int *)fd, &none, sizeof(none));
-}
-
-static long takes_tls(void *fd)
-{
-	return tcp_set_ulp(*(int *)fd, "tls");
-}
-
-static void need_tls(void)
-{
-	int fd[2];
-
-	tcp_pair(fd);
-	if (tcp_set_ulp(fd[0], "tls") && errno == ENOENT)
-		trace_skip("needs CONFIG_TLS (modprobe tls)");
-	tcp_close(fd);
-}
-
-static void ends_within(const struct task *k, int ms)
-{
-	long until = now_ms() + ms;
-
-	while (!__atomic_load_n(&k->done, __ATOMIC_ACQUIRE) && now_ms() < until)
-		sleep_ms(10);
 }
 
 /* The call is under way: its socket's reference stays. */
@@ -155,12 +107,12 @@ static void leaves(const struct slow_call *c, long (*how)(void *fd), const char 
 	slow_page_open(&s.page);
 	tcp_fused_pair(fd);
 	s.fd = fd[0];
-	MUST(tcp_put(fd[1], BYTES, 0));
+	MUST(tcp_put(fd[1], SLOW_BYTES, 0));
 	task_start(&call, c->fn, &s);
 	WANT_TRUE(task_sleeps(&call), "%s: the call is held up", name);
 	task_start(&leave, how, &fd[0]);
 	/* Either it is done, or it waits for the call. */
-	ends_within(&leave, 1000);
+	task_ends(&leave, 1000);
 	/* TLS may wait for the lock that a close would want. */
 	if (how == gives_up)
 		close(fd[1]);
@@ -181,8 +133,8 @@ static void leaves(const struct slow_call *c, long (*how)(void *fd), const char 
 static void both(const struct slow_call *c)
 {
 	leaves(c, gives_up, "connect(AF_UNSPEC)");
-	need_tls();
-	leaves(c, takes_tls, "TCP_ULP tls");
+	tcp_need_tls();
+	leaves(c, tcp_takes_tls, "TCP_ULP tls");
 }
 
 static void in_set_fuse(const struct transport *t)
@@ -212,12 +164,12 @@ static void in_get_info(const struct transport *t)
 
 static void in_send(const struct transport *t)
 {
-	both(&(struct slow_call){ sends, "", BYTES });
+	both(&(struct slow_call){ slow_send, "", SLOW_BYTES });
 }
 
 static void in_recv(const struct transport *t)
 {
-	both(&(struct slow_call){ receives, "", BYTES });
+	both(&(struct slow_call){ slow_recv, "", SLOW_BYTES });
 }
 
 #define FUSED	(CASE_STREAM | CASE_FUSED_ONLY)

@@ -13,55 +13,11 @@
 #include "stress.h"
 #include "tcp_pair.h"
 
-#define BYTES	64	/* of what is sent and received there */
 #define SOON_MS	10000	/* nobody waits for this long */
-
-struct held_call {
-	struct slow_page page;
-	int fd;
-};
-
-static long sends(void *arg)
-{
-	struct held_call *h = arg;
-
-	return send(h->fd, h->page.at, BYTES, MSG_NOSIGNAL);
-}
-
-static long receives(void *arg)
-{
-	struct held_call *h = arg;
-
-	return recv(h->fd, h->page.at, BYTES, 0);
-}
 
 static long closes(void *fd)
 {
 	return close(*(int *)fd);
-}
-
-static long takes_tls(void *fd)
-{
-	return tcp_set_ulp(*(int *)fd, "tls");
-}
-
-static bool ends_soon(const struct task *k)
-{
-	long until = now_ms() + SOON_MS;
-
-	while (!__atomic_load_n(&k->done, __ATOMIC_ACQUIRE) && now_ms() < until)
-		sleep_ms(10);
-	return __atomic_load_n(&k->done, __ATOMIC_ACQUIRE);
-}
-
-static void need_tls(void)
-{
-	int fd[2];
-
-	tcp_pair(fd);
-	if (tcp_set_ulp(fd[0], "tls") && errno == ENOENT)
-		trace_skip("needs CONFIG_TLS (modprobe tls)");
-	tcp_close(fd);
 }
 
 /* One has left the shim, and holds its socket's lock; the other has the last of the pair. */
@@ -69,13 +25,13 @@ static void close_of_other(const struct transport *t)
 {
 	struct shim_held before;
 	struct task call, closing;
-	struct held_call h;
+	struct slow h;
 	long until;
 	int fd[2];
 
 	(void)t;
 	tcp_shim_net();
-	need_tls();
+	tcp_need_tls();
 	shim_held_begin(&before);
 	slow_page_open(&h.page);
 	tcp_fused_pair(fd);
@@ -85,13 +41,13 @@ static void close_of_other(const struct transport *t)
 		sleep_ms(50);
 	WANT(shim_references() - before.references, 1, 0, "it has left");
 	h.fd = fd[0];
-	WANT_TRUE(tcp_put(fd[1], BYTES, 0), "put, by TCP");
-	task_start(&call, receives, &h);
+	WANT_TRUE(tcp_put(fd[1], SLOW_BYTES, 0), "put, by TCP");
+	task_start(&call, slow_recv, &h);
 	WANT_TRUE(task_sleeps(&call), "the call is held up");
 	task_start(&closing, closes, &fd[1]);
-	WANT_TRUE(ends_soon(&closing), "the other end closes");
+	WANT_TRUE(task_ends(&closing, SOON_MS), "the other end closes");
 	slow_page_give(&h.page, "");
-	WANT(task_join(&call), BYTES, 0, "the call");
+	WANT(task_join(&call), SLOW_BYTES, 0, "the call");
 	WANT_OK(task_join(&closing), "close");
 	close(fd[0]);
 	slow_page_close(&h.page);
@@ -102,24 +58,24 @@ static void close_of_other(const struct transport *t)
 static void another_ulp(const struct transport *t)
 {
 	struct task call, leaving;
-	struct held_call h;
-	char got[BYTES];
+	struct slow h;
+	char got[SLOW_BYTES];
 	int fd[2];
 
 	(void)t;
 	tcp_shim_net();
-	need_tls();
+	tcp_need_tls();
 	slow_page_open(&h.page);
 	tcp_fused_pair(fd);
 	h.fd = fd[1];
-	task_start(&call, sends, &h);
+	task_start(&call, slow_send, &h);
 	WANT_TRUE(task_sleeps(&call), "the call is held up");
-	task_start(&leaving, takes_tls, &fd[0]);
-	WANT_TRUE(ends_soon(&leaving), "it is told, and does not wait");
+	task_start(&leaving, tcp_takes_tls, &fd[0]);
+	WANT_TRUE(task_ends(&leaving, SOON_MS), "it is told, and does not wait");
 	slow_page_give(&h.page, "late");
-	WANT(task_join(&call), BYTES, 0, "the call");
+	WANT(task_join(&call), SLOW_BYTES, 0, "the call");
 	WANT_ERR(task_join(&leaving), EBUSY, "TCP_ULP tls");
-	WANT(recv(fd[0], got, BYTES, MSG_WAITALL), BYTES, 0, "recv");
+	WANT(recv(fd[0], got, SLOW_BYTES, MSG_WAITALL), SLOW_BYTES, 0, "recv");
 	WANT_TRUE(!strcmp(got, "late"), "the bytes");
 	WANT_TRUE(tcp_fuses(fd), "fused again, reason %u", tcp_reason(fd[0]));
 	WANT_OK(tcp_set_ulp(fd[0], "tls"), "TCP_ULP tls, later");

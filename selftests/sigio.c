@@ -5,22 +5,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "caught.h"
 #include "harness.h"
-
-static volatile sig_atomic_t caught;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	caught++;
-}
-
-static void handle(int sig, int flags)
-{
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = flags };
-
-	MUST(sigaction(sig, &sa, NULL) == 0);
-}
 
 /* Waits a while for a signal that was sent at once, or is a moment late. */
 static int caught_soon(int want)
@@ -38,7 +24,7 @@ static void data(const struct transport *t)
 	char buf[16];
 	int i;
 
-	handle(SIGIO, SA_RESTART);
+	catch_signal(SIGIO, SA_RESTART);
 	tp_pair(t, e);
 	NOTE(fcntl(e[1].fd, F_SETOWN, getpid()), "F_SETOWN");
 	NOTE(fcntl(e[1].fd, F_SETFL, O_ASYNC), "O_ASYNC");
@@ -92,7 +78,7 @@ static void accepting(const struct transport *t)
 	struct address a;
 	int listener = tp_listen(t, 4, &a), client;
 
-	handle(SIGIO, SA_RESTART);
+	catch_signal(SIGIO, SA_RESTART);
 	NOTE(fcntl(listener, F_SETOWN, getpid()), "F_SETOWN");
 	NOTE(fcntl(listener, F_SETFL, O_ASYNC), "O_ASYNC");
 	caught = 0;
@@ -108,7 +94,7 @@ static void space(const struct transport *t)
 	struct end e[2];
 	int i;
 
-	handle(SIGIO, SA_RESTART);
+	catch_signal(SIGIO, SA_RESTART);
 	tp_pair(t, e);
 	NOTE(fcntl(e[0].fd, F_SETOWN, getpid()), "F_SETOWN");
 	NOTE(fcntl(e[0].fd, F_SETFL, O_ASYNC | O_NONBLOCK), "O_ASYNC");
@@ -134,7 +120,7 @@ static void asleep(const struct transport *t)
 
 	/* On another processor he may be awake before he is looked at for the signal. */
 	on_one_processor();
-	handle(SIGIO, SA_RESTART);
+	catch_signal(SIGIO, SA_RESTART);
 	tp_pair(t, e);
 	NOTE(fcntl(e[1].fd, F_SETOWN, getpid()), "F_SETOWN");
 	NOTE(fcntl(e[1].fd, F_SETFL, O_ASYNC), "O_ASYNC");

@@ -6,22 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "caught.h"
 #include "harness.h"
-
-static volatile sig_atomic_t caught;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	caught++;
-}
-
-static void handle(int sig, int flags)
-{
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = flags };
-
-	MUST(sigaction(sig, &sa, NULL) == 0);
-}
 
 /* Interrupts a task that sleeps, until it has noticed. */
 static void interrupt(struct task *k)
@@ -41,7 +27,7 @@ static void recv_interrupted(const struct transport *t)
 	struct task k;
 	int i;
 
-	handle(SIGUSR1, 0);
+	catch_signal(SIGUSR1, 0);
 	tp_pair(t, e);
 	for (i = 0; i < 3; i++) {
 		task_start(&k, call_recv, &c);
@@ -70,7 +56,7 @@ static void recv_restarted(const struct transport *t)
 	struct task k;
 	int i;
 
-	handle(SIGUSR1, SA_RESTART);
+	catch_signal(SIGUSR1, SA_RESTART);
 	tp_pair(t, e);
 	for (i = 0; i < 3; i++) {
 		task_start(&k, call_recv, &c);
@@ -91,7 +77,7 @@ static void recv_with_limit(const struct transport *t)
 	struct call c = { &e[0], buf, 16, 0 };
 	struct task k;
 
-	handle(SIGUSR1, SA_RESTART);
+	catch_signal(SIGUSR1, SA_RESTART);
 	tp_pair(t, e);
 	NOTE(set_timeout(e[0].fd, SO_RCVTIMEO, 60000), "SO_RCVTIMEO");
 	task_start(&k, call_recv, &c);
@@ -108,7 +94,7 @@ static void send_interrupted(const struct transport *t)
 	struct call c = { &e[0], buf, sizeof(buf), 0 };
 	struct task k;
 
-	handle(SIGUSR1, 0);
+	catch_signal(SIGUSR1, 0);
 	tp_pair(t, e);
 	end_fill(&e[0], sizeof(buf));
 	while (end_send(&e[0], buf, 1, MSG_DONTWAIT) == 1)
@@ -117,7 +103,7 @@ static void send_interrupted(const struct transport *t)
 	trace_num(task_sleeps(&k), "send waits");
 	interrupt(&k);
 	NOTE(task_join(&k), "send");
-	handle(SIGUSR1, SA_RESTART);
+	catch_signal(SIGUSR1, SA_RESTART);
 	task_start(&k, call_send, &c);
 	trace_num(task_sleeps(&k), "send waits");
 	interrupt(&k);
@@ -138,12 +124,12 @@ static void accept_interrupted(const struct transport *t)
 	int listener = tp_listen(t, 1, &a), client;
 	struct task k;
 
-	handle(SIGUSR1, 0);
+	catch_signal(SIGUSR1, 0);
 	task_start(&k, call_accept, &listener);
 	trace_num(task_sleeps(&k), "accept waits");
 	interrupt(&k);
 	NOTE(task_join(&k), "accept");
-	handle(SIGUSR1, SA_RESTART);
+	catch_signal(SIGUSR1, SA_RESTART);
 	task_start(&k, call_accept, &listener);
 	trace_num(task_sleeps(&k), "accept waits");
 	interrupt(&k);
@@ -167,7 +153,7 @@ static void connect_interrupted(const struct transport *t)
 	int listener = tp_listen(t, 0, &c.a), first = tp_connect(t, &c.a);
 	struct task k;
 
-	handle(SIGUSR1, 0);
+	catch_signal(SIGUSR1, 0);
 	c.fd = tp_socket(t, 0);
 	task_start(&k, call_connect, &c);
 	trace_num(task_sleeps(&k), "connect waits");
@@ -190,7 +176,7 @@ static void storm(const struct transport *t)
 	struct task k;
 	int wrong = 0, i;
 
-	handle(SIGUSR1, SA_RESTART);
+	catch_signal(SIGUSR1, SA_RESTART);
 	stream_fill(buf, sizeof(buf), 0);
 	tp_pair(t, e);
 	for (i = 0; got < total && !wrong; i++) {

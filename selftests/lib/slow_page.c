@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -47,4 +48,18 @@ void slow_page_close(struct slow_page *s)
 {
 	close(s->uffd);
 	munmap(s->at, PAGE);
+}
+
+long slow_send(void *arg)
+{
+	struct slow *s = arg;
+
+	return send(s->fd, s->page.at, SLOW_BYTES, MSG_NOSIGNAL);
+}
+
+long slow_recv(void *arg)
+{
+	struct slow *s = arg;
+
+	return recv(s->fd, s->page.at, SLOW_BYTES, 0);
 }

@@ -13,6 +13,22 @@ struct slow_page {
 	char *at;
 };
 
+#define SLOW_BYTES	64	/* of what is sent and received there */
+
+/**
+ * struct slow - a call that is held up
+ * @page: by this
+ * @fd: the socket of the call
+ */
+struct slow {
+	struct slow_page page;
+	int fd;
+};
+
+/* For a task, with a struct slow. */
+long slow_send(void *arg);
+long slow_recv(void *arg);
+
 /* Ends the body where there is no userfaultfd. */
 void slow_page_open(struct slow_page *s);
 /* Let it come, with this text at its beginning and zeros after it. */

@@ -124,6 +124,18 @@ bool task_sleeps(struct task *k)
 	return sleeps(k->tid, task_ended, k);
 }
 
+bool task_ends(const struct task *k, int ms)
+{
+	long until = now_ms() + ms;
+
+	while (!__atomic_load_n(&k->done, __ATOMIC_ACQUIRE)) {
+		if (now_ms() >= until)
+			return false;
+		sleep_ms(10);
+	}
+	return true;
+}
+
 long task_join(struct task *k)
 {
 	MUST(pthread_join(k->thread, NULL) == 0);

@@ -285,6 +285,21 @@ int tcp_set_ulp(int fd, const char *name)
 	return setsockopt(fd, IPPROTO_TCP, TCP_ULP, name, strlen(name));
 }
 
+long tcp_takes_tls(void *fd)
+{
+	return tcp_set_ulp(*(int *)fd, "tls");
+}
+
+void tcp_need_tls(void)
+{
+	int fd[2];
+
+	tcp_pair(fd);
+	if (tcp_set_ulp(fd[0], "tls") && errno == ENOENT)
+		trace_skip("needs CONFIG_TLS (modprobe tls)");
+	tcp_close(fd);
+}
+
 int tcp_set_fuse(int fd, unsigned int wish)
 {
 	return setsockopt(fd, SOL_SPEED, SPEED_FUSE, &wish, sizeof(wish));
