@@ -200,18 +200,22 @@ static void sock_reset(struct sock *sk)
  * @ring: the ring in which it was seen
  *
  * Both ends get ECONNRESET once, then end-of-file and EPIPE; nothing else
- * happens, to this connection or another.
+ * happens, to this connection or another: an end that was closed may be a TCP
+ * socket that has been connected again.
  *
  * Context: any but hard interrupt; takes no lock but the wait queues'.
  */
 void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring)
 {
+	int end;
+
 	if (xchg(&pair->broken, true))
 		return;
 	speed_count(SPEED_STAT_BAD_PEER);
 	trace_speed_reset(pair->id, ring->end);
-	sock_reset(pair->sk[0]);
-	sock_reset(pair->sk[1]);
+	for (end = 0; end < 2; end++)
+		if (!READ_ONCE(pair->closed[end]))
+			sock_reset(pair->sk[end]);
 	speed_ring_flag(&pair->ring[0], SPEED_CLOSED);
 	speed_ring_flag(&pair->ring[1], SPEED_CLOSED);
 	speed_wake_all(pair);

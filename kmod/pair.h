@@ -65,6 +65,7 @@ struct speed_user;
  *	gone, or NULL; called with a spin lock held
  * @be_heard: let them see it; may sleep
  * @ring_alone: nothing goes beyond the ring into its overflow
+ * @callbacks_locked: the sockets' callbacks may be such as want them locked: see tell.c
  */
 struct speed_door {
 	int (*charge)(struct speed_ring *ring, size_t bytes);
@@ -78,6 +79,7 @@ struct speed_door {
 	bool (*unheard)(struct speed_ring *ring);
 	void (*be_heard)(struct speed_ring *ring);
 	bool ring_alone;
+	bool callbacks_locked;
 };
 
 /**

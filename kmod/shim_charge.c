@@ -204,4 +204,5 @@ const struct speed_door shim_door = {
 	.unheard	= shim_unheard,
 	.be_heard	= shim_be_heard,
 	.ring_alone	= true,
+	.callbacks_locked = true,
 };

@@ -59,15 +59,20 @@ void shim_nobody_reads(struct shim *shim, struct speed_ring *ring, size_t bytes)
 {
 	struct mutex *lock = &ring->role[SPEED_ROLE_TX].lock;
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct sock *sk = shim->sk;
 	struct kvec vec;
+	int n;
 
 	vec.iov_len = min_t(u64, bytes, speed_ring_size(ring));
 	mutex_lock(lock);
 	shim_unfuse(shim, ring, SPEED_TCP_SHUT);
-	if (ring->buf) {
+	/* Where it has been reset that is the next call's to tell. */
+	if (ring->buf && !READ_ONCE(sk->sk_err)) {
 		vec.iov_base = ring->buf->addr;
 		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, vec.iov_len);
-		shim->base->prot->sendmsg(shim->sk, &msg, vec.iov_len);
+		n = shim->base->prot->sendmsg(sk, &msg, vec.iov_len);
+		if (n < 0 && n != -EAGAIN && n != -EPIPE)
+			WRITE_ONCE(sk->sk_err, -n);
 	}
 	mutex_unlock(lock);
 }

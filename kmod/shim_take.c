@@ -172,8 +172,8 @@ static size_t peek_bound(const struct take *t, u32 tcp)
 	return tcp > off ? tcp - off : 0;
 }
 
-/* As take_next(), but nothing is taken. */
-static ssize_t peek_next(struct take *t, struct speed_ring *ring)
+/* As take_now(), but nothing is taken. */
+static ssize_t peek_now(struct take *t, struct speed_ring *ring)
 {
 	bool end = shim_ended(t->sk);
 	size_t bound;
@@ -191,6 +191,16 @@ static ssize_t peek_next(struct take *t, struct speed_ring *ring)
 	if (n || !end || t->done)
 		return n ?: -EAGAIN;
 	return ask_end(t->sk);
+}
+
+static ssize_t peek_next(struct take *t, struct speed_ring *ring)
+{
+	ssize_t n;
+
+	do {
+		n = peek_now(t, ring);
+	} while (unlikely(n == -ERESTART));
+	return n;
 }
 
 /**

@@ -124,7 +124,9 @@ bool shim_data_ready(struct speed_ring *ring, u64 want)
 	/* The usual case first: one look at the ring. */
 	if (likely(speed_ring_live(ring) >= want && !READ_ONCE(ring->behind)))
 		return true;
-	return readable(ring, sk) >= want || shim_ended(sk);
+	/* Its own end: the connection was given up, and the socket may have another. */
+	return readable(ring, sk) >= want || shim_ended(sk) ||
+	       READ_ONCE(ring->pair->closed[!ring->end]);
 }
 
 /**
@@ -180,8 +182,14 @@ static bool ring_ready(struct speed_ring *ring, u64 want)
 	       !READ_ONCE(ring->role[SPEED_ROLE_RX].epoch);
 }
 
+static bool has_given_up(const struct shim *shim, u32 before)
+{
+	return unlikely(READ_ONCE(shim->given_up) != before);
+}
+
 /* The other end has not been found, and may be while we sleep; or the ring's in @ring. */
-static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, long *timeo)
+static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, u32 given_up,
+		     long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, speed_woken);
 	struct sock *sk = shim->sk;
@@ -193,7 +201,8 @@ static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, long 
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	add_wait_queue(sk_sleep(sk), &wait);
 	smp_mb();	/* in the queue before the look: who wakes looks there after */
-	while (!err && !(ring ? ring_ready(ring, want) : ready(shim, want))) {
+	while (!err && !has_given_up(shim, given_up) &&
+	       !(ring ? ring_ready(ring, want) : ready(shim, want))) {
 		if (!*timeo)
 			err = -EAGAIN;
 		else if (signal_pending(current))
@@ -211,16 +220,18 @@ static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, long 
 /* Bytes in order, with @ring NULL; or those of a ring that its reader has mapped. */
 static int sleep_for(struct shim *shim, struct speed_ring *ring, u64 want, long *timeo)
 {
-	struct speed_pair *pair = shim_pair(shim);
 	u32 given_up = READ_ONCE(shim->given_up);
+	struct speed_pair *pair;
 	int err;
 
+	smp_rmb();	/* a pair that is seen is of what is given up after this */
+	pair = shim_pair(shim);
 	if (pair && !ring)
 		err = speed_wait_data(shim_rx_ring(shim, pair), want, timeo);
 	else
-		err = wait_here(shim, ring, want, timeo);
+		err = wait_here(shim, ring, want, given_up, timeo);
 	/* As TCP says to who slept while the connection was given up. */
-	return unlikely(READ_ONCE(shim->given_up) != given_up) ? -EPIPE : err;
+	return has_given_up(shim, given_up) ? -EPIPE : err;
 }
 
 /**

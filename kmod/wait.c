@@ -28,6 +28,7 @@
 #include "family.h"
 #include "overflow.h"
 #include "ring.h"
+#include "tell.h"
 #include "trace.h"
 #include "wait.h"
 #include "yield.h"
@@ -58,7 +59,7 @@ void speed_wake_data(struct speed_ring *ring)
 	if (has_waiters(sk)) {
 		speed_pair_woken(ring->pair, !ring->end);
 		trace_speed_wake(ring->pair->id, ring->end, SPEED_NEED_DATA);
-		sk->sk_data_ready(sk);
+		speed_tell_data(ring->pair, sk);
 	}
 }
 
@@ -85,16 +86,11 @@ static bool space_enough(struct speed_ring *ring)
 /* The flag was seen: somebody waits for space. See speed_wake_space(). */
 void speed_wake_writer(struct speed_ring *ring)
 {
-	struct sock *sk = speed_ring_writer(ring);
-
 	if (!space_enough(ring))
 		return;
 	speed_ring_unflag(ring, SPEED_NEED_SPACE);
 	trace_speed_wake(ring->pair->id, ring->end, SPEED_NEED_SPACE);
-	/* TCP's looks at the struct socket, which its owner may be closing. */
-	rcu_read_lock();
-	sk->sk_write_space(sk);
-	rcu_read_unlock();
+	speed_tell_space(ring->pair, speed_ring_writer(ring));
 }
 
 /**
@@ -103,8 +99,8 @@ void speed_wake_writer(struct speed_ring *ring)
  */
 void speed_wake_all(struct speed_pair *pair)
 {
-	pair->sk[0]->sk_state_change(pair->sk[0]);
-	pair->sk[1]->sk_state_change(pair->sk[1]);
+	speed_tell_all(pair, pair->sk[0]);
+	speed_tell_all(pair, pair->sk[1]);
 }
 
 /* The ring alone has not enough. See speed_data_ready(). */

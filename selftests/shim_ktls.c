@@ -11,28 +11,13 @@
 
 #include "stress.h"
 #include "tcp_pair.h"
-
-#ifndef SOL_TLS
-#define SOL_TLS		282
-#endif
-
-/* The same key both ways: it is not secrecy that is tested. */
-static int keys(int fd, int direction)
-{
-	struct tls12_crypto_info_aes_gcm_128 info = {
-		.info.version = TLS_1_2_VERSION,
-		.info.cipher_type = TLS_CIPHER_AES_GCM_128,
-		.iv = { 1 }, .key = { 2 }, .salt = { 3 },
-	};
-
-	return setsockopt(fd, SOL_TLS, direction, &info, sizeof(info));
-}
+#include "tls.h"
 
 /* Both directions of both ends, on a connection that has nothing unread. */
 static int keys_all(const int fd[2])
 {
-	return keys(fd[0], TLS_TX) ?: keys(fd[0], TLS_RX) ?: keys(fd[1], TLS_TX) ?:
-	       keys(fd[1], TLS_RX);
+	return tls_keys(fd[0], TLS_TX) ?: tls_keys(fd[0], TLS_RX) ?: tls_keys(fd[1], TLS_TX) ?:
+	       tls_keys(fd[1], TLS_RX);
 }
 
 static void need_tls(void)
@@ -146,17 +131,17 @@ static void records_after(const struct transport *t)
 		tcp_fused_pair(fd);
 		len = leave_unread(fd[0], how / 2);
 		WANT_OK(tcp_set_ulp(fd[0], "tls"), "%d: who sends", how);
-		WANT_OK(keys(fd[0], TLS_TX), "%d: its keys", how);
+		WANT_OK(tls_keys(fd[0], TLS_TX), "%d: its keys", how);
 		WANT_TRUE(tcp_put(fd[0], 20000, len), "%d: records", how);
 		if (how & 1)
 			WANT_TRUE(tcp_get(fd[1], len, 0), "%d: read the plain ones", how);
 		WANT_OK(tcp_set_ulp(fd[1], "tls"), "%d: who reads", how);
 		if (!(how & 1))
 			WANT_TRUE(tcp_get(fd[1], len, 0), "%d: read the plain ones", how);
-		WANT_OK(keys(fd[1], TLS_RX), "%d: keys to read", how);
+		WANT_OK(tls_keys(fd[1], TLS_RX), "%d: keys to read", how);
 		WANT_TRUE(tcp_get(fd[1], 20000, len), "%d: read the records", how);
-		WANT_OK(keys(fd[1], TLS_TX), "%d: keys to answer", how);
-		WANT_OK(keys(fd[0], TLS_RX), "%d: keys for the answer", how);
+		WANT_OK(tls_keys(fd[1], TLS_TX), "%d: keys to answer", how);
+		WANT_OK(tls_keys(fd[0], TLS_RX), "%d: keys for the answer", how);
 		want_tls(fd);
 		tcp_close(fd);
 	}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Resets: what is told, and by which call, where a call was under way; and that of a
+ * connection that was given up nothing reaches the socket's next one.
+ */
+#define _GNU_SOURCE
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "slow_page.h"
+#include "stress.h"
+#include "tcp_pair.h"
+
+static void give_up(int fd)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	WANT_OK(connect(fd, &none, sizeof(none)), "give it up");
+}
+
+/* The reader closes with bytes unread while a sender is held up in its copy. */
+static void held_sender(const struct transport *t)
+{
+	struct task call;
+	struct slow h;
+	int fd[2], on;
+	char got;
+
+	(void)t;
+	tcp_own_net();
+	slow_page_open(&h.page);
+	slow_page_close(&h.page);
+	for (on = 0; on < 2; on++) {
+		tcp_shim_set(on);
+		slow_page_open(&h.page);
+		tcp_pair(fd);
+		MUST(!on || tcp_fuses(fd));
+		h.fd = fd[0];
+		WANT_TRUE(tcp_put(fd[0], 100, 0), "%d: unread", on);
+		task_start(&call, slow_send, &h);
+		WANT_TRUE(task_sleeps(&call), "%d: the sender is held up", on);
+		close(fd[1]);
+		slow_page_give(&h.page, "");
+		WANT(task_join(&call), SLOW_BYTES, 0, "%d: send", on);
+		WANT(poll_wait(fd[0], POLLIN, 5000), POLLIN | POLLERR | POLLHUP, 0, "%d: poll", on);
+		WANT_ERR(recv(fd[0], &got, 1, 0), ECONNRESET, "%d: recv", on);
+		WANT(recv(fd[0], &got, 1, 0), 0, 0, "%d: recv after", on);
+		WANT_ERR(send(fd[0], "x", 1, MSG_NOSIGNAL), EPIPE, "%d: send after", on);
+		close(fd[0]);
+		slow_page_close(&h.page);
+	}
+}
+
+/* Who mapped the connection lies when the other end has begun another one. */
+static void lie_of_old(const struct transport *t)
+{
+	int listener, fd[2], old, i;
+	struct address a;
+	struct raw w;
+
+	(void)t;
+	tcp_shim_net();
+	listener = tcp_listen_at(LOCAL4, 0, &a);
+	for (i = 0; i < 8; i++) {
+		fd[0] = tcp_socket(&a);
+		tcp_join(listener, &a, fd[0], fd);
+		MUST(tcp_fuses(fd));
+		old = fd[1];
+		MUST(raw_try(&w, old, SPEED_ROLE_TX));
+		give_up(fd[0]);
+		tcp_join(listener, &a, fd[0], fd);
+		*w.own += 1ull << 40;
+		sleep_ms(150);		/* until somebody has looked */
+		WANT(get_int(fd[0], SOL_SOCKET, SO_ERROR), 0, 0, "%d: no error", i);
+		WANT_TRUE(tcp_exchange(fd), "%d: exchange", i);
+		raw_unmap(&w);
+		close(old);
+		tcp_close(fd);
+	}
+	close(listener);
+}
+
+/* Who sleeps while the connection is given up, and the socket connected anew. */
+static void given_up(const struct transport *t)
+{
+	int listener, fd[2], old;
+	struct address a;
+	char got[8];
+	struct end e;
+	struct task k;
+	struct call c = { &e, got, 8, 0 };
+
+	(void)t;
+	tcp_shim_net();
+	on_one_processor();	/* the sleeper looks when all is over */
+	listener = tcp_listen_at(LOCAL4, 0, &a);
+	fd[0] = tcp_socket(&a);
+	tcp_join(listener, &a, fd[0], fd);
+	MUST(tcp_fuses(fd));
+	old = fd[1];
+	e = (struct end){ .fd = fd[0] };
+	task_start(&k, call_recv, &c);
+	WANT_TRUE(task_sleeps(&k), "recv waits");
+	give_up(fd[0]);
+	tcp_join(listener, &a, fd[0], fd);
+	WANT_TRUE(task_ends(&k, 5000), "it is told");
+	if (!task_ends(&k, 0))
+		send(fd[1], "x", 1, 0);
+	WANT(task_join(&k), -1, EPIPE, "recv");
+	close(old);
+	tcp_close(fd);
+	close(listener);
+}
+
+static const struct test_case cases[] = {
+	{ "held_sender", held_sender, CASE_STREAM | CASE_SPEED },
+	{ "lie_of_old", lie_of_old, CASE_STREAM | CASE_SPEED },
+	{ "given_up", given_up, CASE_STREAM | CASE_SPEED },
+};
+
+RUN_CASES(cases)
