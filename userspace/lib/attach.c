@@ -54,6 +54,7 @@ void spd_handle_init(struct speed *s, int fd, int type, unsigned int flags,
 	s->fd = fd;
 	s->type = type;
 	s->flags = flags;
+	s->kept = 0;
 	s->spin_us = SPEED_SPIN_DEFAULT;
 	for (int i = 0; i < SPEED_ROLES; i++) {
 		spd_role_forget(&s->role[i]);

@@ -168,6 +168,7 @@ struct spd_role {
  * @spin_us: from speed_set_spin()
  * @mending: the generation for which a thread resets the handle
  * @calls: plain calls made
+ * @kept: an error for the next plain call to tell, or 0; see plain.c
  * @role: the two directions
  */
 struct speed {
@@ -180,6 +181,7 @@ struct speed {
 	unsigned int		spin_us;
 	unsigned long		mending;
 	__u64			calls;
+	int			kept;
 	struct spd_role		role[SPEED_ROLES];
 };
 

@@ -94,6 +94,11 @@ static int lease_ask(struct speed *s, int role, struct speed_lease *lease)
 	err = len == sizeof(*lease) ? lease_check(s, lease) : EOPNOTSUPP;
 	if (!err)
 		err = spd_map_role(s, role, lease);
+	/* Another descriptor has the number: who knows of which the regions are. */
+	if (!spd_role_still(s)) {
+		spd_map_drop(s, role);
+		return EPERM;
+	}
 	if (err)
 		lease_give_back(s, role);
 	return err;

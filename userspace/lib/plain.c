@@ -2,8 +2,10 @@
 /*
  * The plain call for a transfer, or for what the ring left of it.
  */
+#include <netinet/in.h>
 #include "iov.h"
 #include "role.h"
+#include "sys.h"
 
 /* Buffers a call of what is left: on a signal stack's account, not more. */
 #define PLAIN_BATCH	8
@@ -22,12 +24,56 @@ static int plain_batch(struct spd_iter *it, struct iovec *batch, size_t *bytes)
 	return n;
 }
 
-static ssize_t plain_call(struct speed *s, const struct iovec *iov, int n, int flags, bool sending)
+static bool plain_tcp(struct speed *s)
 {
-	__atomic_fetch_add(&s->calls, 1, __ATOMIC_RELAXED);
-	return sending ? s->ops->send(s, iov, n, flags) : s->ops->recv(s, iov, n, flags);
+	socklen_t len = sizeof(int);
+	int protocol = 0;
+
+	return !spd_sys_getsockopt(spd_fd(s), SOL_SOCKET, SO_PROTOCOL, &protocol, &len) &&
+	       protocol == IPPROTO_TCP;
 }
 
+/*
+ * A connection's error that comes after some bytes of a transfer is left for the next
+ * one to tell. A plain call for the rest alone does not know of them and has taken it: it
+ * is kept here. AF_SPEED forgets what ends a send, as AF_UNIX does.
+ */
+static void plain_keep(struct speed *s, bool sending)
+{
+	int err = errno;
+
+	if (err != ECONNRESET && err != ECONNABORTED && err != ETIMEDOUT)
+		return;
+	if (!sending || plain_tcp(s))
+		__atomic_store_n(&s->kept, err, __ATOMIC_RELAXED);
+}
+
+/* Tell what was kept, unless another thread does. */
+static bool plain_told(struct speed *s, int kept)
+{
+	if (!__atomic_compare_exchange_n(&s->kept, &kept, 0, false, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED))
+		return false;
+	errno = kept;
+	return true;
+}
+
+static ssize_t plain_call(struct speed *s, const struct iovec *iov, int n, int flags, bool sending)
+{
+	int kept = __atomic_load_n(&s->kept, __ATOMIC_RELAXED);
+	ssize_t ret;
+
+	__atomic_fetch_add(&s->calls, 1, __ATOMIC_RELAXED);
+	if (spd_unlikely(kept) && sending && plain_told(s, kept))
+		return -1;
+	ret = sending ? s->ops->send(s, iov, n, flags) : s->ops->recv(s, iov, n, flags);
+	/* Bytes come before it. */
+	if (spd_unlikely(kept) && !sending && !ret && plain_told(s, kept))
+		return -1;
+	return ret;
+}
+
+/* What some bytes leave: an error is the next call's. */
 static ssize_t plain_rest(struct speed *s, struct spd_iter *it, int flags, bool sending)
 {
 	struct iovec batch[PLAIN_BATCH];
@@ -37,8 +83,10 @@ static ssize_t plain_rest(struct speed *s, struct spd_iter *it, int flags, bool 
 
 	while ((n = plain_batch(it, batch, &bytes))) {
 		got = plain_call(s, batch, n, flags, sending);
-		if (got < 0)
-			return sum ? sum : -1;
+		if (got < 0) {
+			plain_keep(s, sending);
+			break;
+		}
 		sum += got;
 		if ((size_t)got < bytes)
 			break;
@@ -64,13 +112,11 @@ static ssize_t plain_rest(struct speed *s, struct spd_iter *it, int flags, bool 
 ssize_t spd_plain_send(struct speed *s, const struct iovec *iov, int n, size_t skip, int flags)
 {
 	struct spd_iter it;
-	ssize_t ret;
 
 	if (!skip)
 		return plain_call(s, iov, n, flags, true);
 	it = spd_iter_at(iov, n, skip);
-	ret = plain_rest(s, &it, flags | MSG_NOSIGNAL, true);
-	return (ssize_t)skip + (ret > 0 ? ret : 0);
+	return (ssize_t)skip + plain_rest(s, &it, flags | MSG_NOSIGNAL, true);
 }
 
 /**
@@ -86,11 +132,9 @@ ssize_t spd_plain_send(struct speed *s, const struct iovec *iov, int n, size_t s
 ssize_t spd_plain_recv(struct speed *s, const struct iovec *iov, int n, size_t skip, int flags)
 {
 	struct spd_iter it;
-	ssize_t ret;
 
 	if (!skip)
 		return plain_call(s, iov, n, flags, false);
 	it = spd_iter_at(iov, n, skip);
-	ret = plain_rest(s, &it, flags, false);
-	return (ssize_t)skip + (ret > 0 ? ret : 0);
+	return (ssize_t)skip + plain_rest(s, &it, flags, false);
 }

@@ -103,8 +103,13 @@ SPD_COLD int spd_published(struct speed *s, int role, __u64 start, __u64 *counte
 	if (!r->defer)
 		spd_pay(s, r);
 	*counted = r->side.own - start;
-	if (speed_ring_counts(&r->side, role, r->epoch))
-		return SPD_LOOK;
+	if (speed_ring_counts(&r->side, role, r->epoch)) {
+		if (spd_likely(spd_role_still(s)))
+			return SPD_LOOK;
+		/* The descriptor went, and the wake-up nowhere: unmapping gives it as well. */
+		spd_map_drop(s, role);
+		return SPD_PLAIN;
+	}
 	lost = s->ops->settle(s, role, &index) || r->side.own - index > *counted;
 	r->revocations++;
 	r->epoch = SPD_NO_LEASE;
@@ -190,7 +195,8 @@ SPD_COLD int spd_woken_by_end(struct speed *s)
 {
 	int err = s->ops->error ? s->ops->error(s) : 0;
 
-	if (!err)
+	/* EPIPE comes with a signal. */
+	if (!err || err == EPIPE)
 		return SPD_PLAIN;
 	errno = err;
 	return SPD_FAIL;

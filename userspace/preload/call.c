@@ -27,7 +27,7 @@ bool call_still(const struct speed *s)
 {
 	const struct call *c = call_now;
 
-	return __atomic_load_n(&c->e->word, __ATOMIC_RELAXED) == c->word &&
+	return __atomic_load_n(&c->e->word, __ATOMIC_RELAXED) == c->word && !call_gone(c) &&
 	       pool_word_lives((const struct slot *)s, c->word);
 }
 

@@ -28,7 +28,7 @@ PRE_CALL(int, close_range, unsigned int first, unsigned int last, int flags)
 {
 	if ((flags & CLOSE_RANGE_UNSHARE) && !spd_one_thread() && table_own_process())
 		table_stop();
-	if (!(flags & CLOSE_RANGE_CLOEXEC))
+	if (!(flags & ~CLOSE_RANGE_UNSHARE))
 		table_forget_range(first, last);
 	return REAL(close_range)(first, last, flags);
 }
@@ -46,8 +46,7 @@ PRE_CALL(int, dup, int fd)
 
 PRE_CALL(int, dup2, int fd, int to)
 {
-	if (fd != to)
-		table_forget(to);
+	table_replace(fd, to);
 	return fd == to ? REAL(dup2)(fd, to) : table_new(REAL(dup2)(fd, to));
 }
 
@@ -55,7 +54,7 @@ PRE_ALIAS(__dup2, dup2);
 
 PRE_CALL(int, dup3, int fd, int to, int flags)
 {
-	table_forget(to);
+	table_replace(fd, to);
 	return table_new(REAL(dup3)(fd, to, flags));
 }
 

@@ -65,7 +65,19 @@ static void msg_count(int fd)
 	call_begin(&c, fd);
 }
 
-/* As the kernel does it: what came before an error is told, the error is not. */
+static size_t msg_bytes(const struct msghdr *msg)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < msg->msg_iovlen; i++)
+		sum += msg->msg_iov[i].iov_len;
+	return sum;
+}
+
+/*
+ * As the kernel does it: what came before an error is told, the error is not; and what
+ * was sent in part is the last.
+ */
 PRE_CALL(int, sendmmsg, int fd, struct mmsghdr *v, unsigned int n, int flags)
 {
 	unsigned int done;
@@ -80,37 +92,30 @@ PRE_CALL(int, sendmmsg, int fd, struct mmsghdr *v, unsigned int n, int flags)
 		if (ret < 0)
 			return done ? (int)done : -1;
 		v[done].msg_len = (unsigned int)ret;
+		if ((size_t)ret < msg_bytes(&v[done].msg_hdr))
+			return (int)done + 1;
 	}
 	return (int)done;
 }
 
-static int msg_recv_each(int fd, struct mmsghdr *v, unsigned int n, int flags)
+static int msg_recv_one(int fd, struct mmsghdr *v, int flags)
 {
-	int each = flags & ~MSG_WAITFORONE;
-	unsigned int done;
-	ssize_t ret;
+	ssize_t ret = msg_recv(fd, &v->msg_hdr, flags & ~MSG_WAITFORONE);
 
-	for (done = 0; done < n && done < IOV_MAX;) {
-		ret = msg_recv(fd, &v[done].msg_hdr, each);
-		if (ret < 0)
-			return done ? (int)done : -1;
-		v[done].msg_len = (unsigned int)ret;
-		/* As the kernel: an urgent byte is the last. */
-		if (v[done++].msg_hdr.msg_flags & MSG_OOB)
-			break;
-		if (flags & MSG_WAITFORONE)
-			each |= MSG_DONTWAIT;
-	}
-	return (int)done;
+	if (ret < 0)
+		return -1;
+	v->msg_len = (unsigned int)ret;
+	return 1;
 }
 
+/* Of several, an error that comes after the first is left with the socket: the kernel's. */
 PRE_CALL(int, recvmmsg, int fd, struct mmsghdr *v, unsigned int n, int flags,
 	 struct timespec *timeout)
 {
 	int ret;
 
-	if (!timeout && msg_has_handle(fd) && transfer_address(v))
-		return msg_recv_each(fd, v, n, flags);
+	if (n == 1 && !timeout && msg_has_handle(fd) && transfer_address(v))
+		return msg_recv_one(fd, v, flags);
 	msg_count(fd);
 	ret = REAL(recvmmsg)(fd, v, n, flags, timeout);
 	for (int i = 0; i < ret; i++)

@@ -20,18 +20,14 @@ static void syscall_before(long n, const long arg[6])
 		table_forget((int)arg[0]);
 		break;
 	case SYS_close_range:
-		if (!(arg[2] & CLOSE_RANGE_CLOEXEC))
+		if (!((unsigned int)arg[2] & ~CLOSE_RANGE_UNSHARE))
 			table_forget_range((unsigned int)arg[0], (unsigned int)arg[1]);
 		break;
 #ifdef SYS_dup2
 	case SYS_dup2:
-		if (arg[0] == arg[1])
-			break;
-		table_forget((int)arg[1]);
-		break;
 #endif
 	case SYS_dup3:
-		table_forget((int)arg[1]);
+		table_replace((int)arg[0], (int)arg[1]);
 		break;
 	}
 }

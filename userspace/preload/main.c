@@ -6,6 +6,7 @@
  * missing it stays so. What the environment has wrong is speedrun's to tell.
  */
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include "crew.h"
 #include "ops.h"
@@ -56,7 +57,9 @@ __attribute__((constructor)) static void main_start(void)
 	stats_start();
 	if (mappings && !pool_start(mappings) &&
 	    !table_start((__s32)main_number("SPEED_AFTER", MAIN_AFTER, 1, MAIN_AFTER_MAX)) &&
-	    !crew_start())
+	    !crew_start()) {
 		watch_start();
+		pthread_atfork(NULL, NULL, table_child);
+	}
 	errno = saved;
 }

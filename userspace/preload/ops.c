@@ -51,7 +51,8 @@ static bool ops_before(struct speed *s, int role)
 		errno = EBADF;
 		return false;
 	}
-	ops_settle_down(c, s, role);
+	if (spd_likely(!__atomic_load_n(&s->kept, __ATOMIC_RELAXED)))
+		ops_settle_down(c, s, role);
 	return true;
 }
 

@@ -6,6 +6,7 @@
  * known, because it is open in the parent; what it opens is forgotten, because the
  * child may use it, and the parent is then only slower. It makes no handles.
  */
+#include <unistd.h>
 #include "pages.h"
 #include "pool.h"
 #include "table.h"
@@ -26,7 +27,21 @@ int table_start(__s32 after)
 	table.at = at;
 	table.after = after;
 	table.count = TABLE_NUMBERS;
+	table_own_process();
 	return 0;
+}
+
+/*
+ * After fork(), in the child: a child of its own by vfork() must not be who claims the
+ * table. daemon() and forkpty() replace the first numbers inside the C library.
+ */
+void table_child(void)
+{
+	if (!table.count)
+		return;
+	table_own_process();
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		table_new(fd);
 }
 
 /* From now on every call is the plain one: threads have tables of their own. */

@@ -48,6 +48,7 @@ struct table {
 extern struct table table __attribute__((visibility("hidden")));
 
 int table_start(__s32 after);
+void table_child(void);
 void table_stop(void);
 bool table_own_process(void);
 void table_reach(int fd);
@@ -64,6 +65,13 @@ static inline int table_new(int fd)
 			 table.at[fd].used || watch_known(fd)))
 		table_new_slowly(fd);
 	return fd;
+}
+
+/* A number is about to be replaced by another one's duplicate, if the call goes well. */
+static inline void table_replace(int fd, int to)
+{
+	if (fd >= 0 && fd != to)
+		table_forget(to);
 }
 
 #endif /* PRE_TABLE_H */
