@@ -213,9 +213,11 @@ void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring)
 		return;
 	speed_count(SPEED_STAT_BAD_PEER);
 	trace_speed_reset(pair->id, ring->end);
+	preempt_disable();	/* one that is closed after the look is not soon another's */
 	for (end = 0; end < 2; end++)
 		if (!READ_ONCE(pair->closed[end]))
 			sock_reset(pair->sk[end]);
+	preempt_enable();
 	speed_ring_flag(&pair->ring[0], SPEED_CLOSED);
 	speed_ring_flag(&pair->ring[1], SPEED_CLOSED);
 	speed_wake_all(pair);

@@ -156,14 +156,16 @@ int shim_disconnect(struct sock *sk, int flags)
 	forget_peer(shim);
 	/* A connection that failed leaves nothing behind. */
 	pair = shim_pair(shim) ? shim_take_pair(shim) : NULL;
+	/* Who sees the pair closed sees this, and who sees this no pair. */
+	WRITE_ONCE(shim->given_up, shim->given_up + 1);
 	if (pair) {
-		WRITE_ONCE(pair->closed[shim->end], true);
+		/* shim_data_ready() */
+		smp_store_release(&pair->closed[shim->end], true);
 		shim_flag_mapped(pair, SPEED_CLOSED);
 		speed_lease_try_drop(shim_tx_ring(shim, pair), SPEED_ROLE_TX);
 		speed_lease_try_drop(shim_rx_ring(shim, pair), SPEED_ROLE_RX);
 		shim->old = pair;
 	}
-	WRITE_ONCE(shim->given_up, shim->given_up + 1);
 	err = shim->base->prot->disconnect(sk, flags);
 	/* A program's: it begins anew, with TCP's own calls. */
 	if (sk->sk_socket && !shim->asked)

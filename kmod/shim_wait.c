@@ -124,9 +124,10 @@ bool shim_data_ready(struct speed_ring *ring, u64 want)
 	/* The usual case first: one look at the ring. */
 	if (likely(speed_ring_live(ring) >= want && !READ_ONCE(ring->behind)))
 		return true;
-	/* Its own end: the connection was given up, and the socket may have another. */
-	return readable(ring, sk) >= want || shim_ended(sk) ||
-	       READ_ONCE(ring->pair->closed[!ring->end]);
+	if (readable(ring, sk) >= want || shim_ended(sk))
+		return true;
+	/* Its own end was given up: shim_disconnect() */
+	return smp_load_acquire(&ring->pair->closed[!ring->end]);
 }
 
 /**

@@ -67,6 +67,8 @@ static void closes_nothing(const struct transport *t, const struct under_case *c
 	task_start(&k, recv_some, &fd[0]);
 	MUST(task_sleeps(&k));
 	NOTE(dup2(-1, fd[0]), "dup2(-1)");
+	NOTE(dup2(1000, fd[0]), "dup2() of a number that is not open");
+	NOTE(dup3(fd[1], fd[0], 1 << 30), "dup3() with a flag that there is not");
 	NOTE(dup3(-1, fd[0], O_CLOEXEC), "dup3(-1)");
 	NOTE(dup3(fd[0], fd[0], 0), "dup3() to itself");
 	NOTE(syscall(SYS_dup3, fd[0], fd[0], 0), "by syscall()");

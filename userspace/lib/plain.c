@@ -3,6 +3,7 @@
  * The plain call for a transfer, or for what the ring left of it.
  */
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include "iov.h"
 #include "role.h"
 #include "sys.h"
@@ -24,13 +25,27 @@ static int plain_batch(struct spd_iter *it, struct iovec *batch, size_t *bytes)
 	return n;
 }
 
-static bool plain_tcp(struct speed *s)
+/* The state of a TCP connection, or -1 where it is none. */
+static int plain_tcp_state(struct speed *s)
 {
-	socklen_t len = sizeof(int);
-	int protocol = 0;
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
 
-	return !spd_sys_getsockopt(spd_fd(s), SOL_SOCKET, SO_PROTOCOL, &protocol, &len) &&
-	       protocol == IPPROTO_TCP;
+	return spd_sys_getsockopt(spd_fd(s), IPPROTO_TCP, TCP_INFO, &info, &len) ?
+	       -1 : info.tcpi_state;
+}
+
+/* Nobody gives the handle to another connection while a role of it is held. */
+static struct spd_role *plain_hold(struct speed *s, bool sending)
+{
+	struct spd_role *r = &s->role[sending ? SPEED_ROLE_TX : SPEED_ROLE_RX];
+
+	if (!spd_role_trylock(s, r))
+		return NULL;
+	if (spd_role_still(s))
+		return r;
+	spd_role_leave(r);
+	return NULL;
 }
 
 /*
@@ -40,35 +55,52 @@ static bool plain_tcp(struct speed *s)
  */
 static void plain_keep(struct speed *s, bool sending)
 {
+	struct spd_role *r;
 	int err = errno;
 
 	if (err != ECONNRESET && err != ECONNABORTED && err != ETIMEDOUT)
 		return;
-	if (!sending || plain_tcp(s))
-		__atomic_store_n(&s->kept, err, __ATOMIC_RELAXED);
+	if (sending && plain_tcp_state(s) != TCP_CLOSE)
+		return;
+	r = plain_hold(s, sending);
+	if (!r)
+		return;
+	__atomic_store_n(&s->kept, err, __ATOMIC_RELAXED);
+	spd_role_leave(r);
 }
 
-/* Tell what was kept, unless another thread does. */
-static bool plain_told(struct speed *s, int kept)
+/*
+ * Tell what was kept, if it is of the connection that the socket still has. A send of
+ * AF_SPEED's is told nothing but EPIPE.
+ */
+static bool plain_told(struct speed *s, bool sending)
 {
-	if (!__atomic_compare_exchange_n(&s->kept, &kept, 0, false, __ATOMIC_RELAXED,
-					 __ATOMIC_RELAXED))
+	int state = plain_tcp_state(s), kept;
+	struct spd_role *r;
+
+	if (state != TCP_CLOSE && (sending || state >= 0))
 		return false;
-	errno = kept;
-	return true;
+	r = plain_hold(s, sending);
+	if (!r)
+		return false;
+	kept = __atomic_exchange_n(&s->kept, 0, __ATOMIC_RELAXED);
+	spd_role_leave(r);
+	if (kept)
+		errno = kept;
+	return kept;
 }
 
 static ssize_t plain_call(struct speed *s, const struct iovec *iov, int n, int flags, bool sending)
 {
-	int kept = __atomic_load_n(&s->kept, __ATOMIC_RELAXED);
+	bool kept = __atomic_load_n(&s->kept, __ATOMIC_RELAXED);
 	ssize_t ret;
 
 	__atomic_fetch_add(&s->calls, 1, __ATOMIC_RELAXED);
-	if (spd_unlikely(kept) && sending && plain_told(s, kept))
+	if (spd_unlikely(kept) && sending && plain_told(s, true))
 		return -1;
 	ret = sending ? s->ops->send(s, iov, n, flags) : s->ops->recv(s, iov, n, flags);
 	/* Bytes come before it. */
-	if (spd_unlikely(kept) && !sending && !ret && plain_told(s, kept))
+	if (spd_unlikely(kept) && !sending && !ret && plain_told(s, false))
 		return -1;
 	return ret;
 }

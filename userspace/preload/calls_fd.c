@@ -46,7 +46,7 @@ PRE_CALL(int, dup, int fd)
 
 PRE_CALL(int, dup2, int fd, int to)
 {
-	table_replace(fd, to);
+	table_replace(fd, to, 0);
 	return fd == to ? REAL(dup2)(fd, to) : table_new(REAL(dup2)(fd, to));
 }
 
@@ -54,7 +54,7 @@ PRE_ALIAS(__dup2, dup2);
 
 PRE_CALL(int, dup3, int fd, int to, int flags)
 {
-	table_replace(fd, to);
+	table_replace(fd, to, flags);
 	return table_new(REAL(dup3)(fd, to, flags));
 }
 

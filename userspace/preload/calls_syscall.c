@@ -25,9 +25,11 @@ static void syscall_before(long n, const long arg[6])
 		break;
 #ifdef SYS_dup2
 	case SYS_dup2:
+		table_replace((int)arg[0], (int)arg[1], 0);
+		break;
 #endif
 	case SYS_dup3:
-		table_replace((int)arg[0], (int)arg[1]);
+		table_replace((int)arg[0], (int)arg[1], (int)arg[2]);
 		break;
 	}
 }

@@ -51,7 +51,7 @@ static bool ops_before(struct speed *s, int role)
 		errno = EBADF;
 		return false;
 	}
-	if (spd_likely(!__atomic_load_n(&s->kept, __ATOMIC_RELAXED)))
+	if (spd_likely(!__atomic_load_n(&s->kept, __ATOMIC_RELAXED)) || !call_still(s))
 		ops_settle_down(c, s, role);
 	return true;
 }

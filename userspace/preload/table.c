@@ -6,6 +6,7 @@
  * known, because it is open in the parent; what it opens is forgotten, because the
  * child may use it, and the parent is then only slower. It makes no handles.
  */
+#include <fcntl.h>
 #include <unistd.h>
 #include "pages.h"
 #include "pool.h"
@@ -123,6 +124,26 @@ void table_forget(int fd)
 	if (pool_word_is_handle(word) && !table_own_process())
 		return;
 	table_clear(e, true);
+}
+
+/**
+ * table_replace() - a number is about to become a duplicate of another
+ * @fd: that one
+ * @to: the number
+ * @flags: dup3()'s
+ *
+ * A call that is going to fail closes nothing.
+ *
+ * Context: signal-safe; errno is kept.
+ */
+void table_replace(int fd, int to, int flags)
+{
+	if (fd < 0 || fd == to || (unsigned int)to >= table.count || (flags & ~O_CLOEXEC))
+		return;
+	if (pool_word_is_handle(__atomic_load_n(&table.at[to].word, __ATOMIC_RELAXED)) &&
+	    raw_call(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0) < 0)
+		return;
+	table_forget(to);
 }
 
 void table_forget_range(unsigned int first, unsigned int last)

@@ -53,6 +53,7 @@ void table_stop(void);
 bool table_own_process(void);
 void table_reach(int fd);
 void table_forget(int fd);
+void table_replace(int fd, int to, int flags);
 void table_forget_range(unsigned int first, unsigned int last);
 void table_new_slowly(int fd);
 void table_bare(struct entry *e, __u64 word, __u64 next, __s32 wait);
@@ -65,13 +66,6 @@ static inline int table_new(int fd)
 			 table.at[fd].used || watch_known(fd)))
 		table_new_slowly(fd);
 	return fd;
-}
-
-/* A number is about to be replaced by another one's duplicate, if the call goes well. */
-static inline void table_replace(int fd, int to)
-{
-	if (fd >= 0 && fd != to)
-		table_forget(to);
 }
 
 #endif /* PRE_TABLE_H */
