@@ -14,6 +14,8 @@
 #include "trace.h"
 #include "transport.h"
 
+#define TICKS_MS	20	/* a few of the slowest */
+
 void sleep_ms(int ms)
 {
 	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
@@ -35,9 +37,20 @@ long now_ms(void)
 	return clock_ms(CLOCK_MONOTONIC);
 }
 
+/*
+ * A tick moves the time that limits are counted in first, and this clock after it: they
+ * are apart while an emulated processor stands still in between.
+ */
 long ticked_ms(void)
 {
-	return clock_ms(CLOCK_MONOTONIC_COARSE);
+	long coarse = clock_ms(CLOCK_MONOTONIC_COARSE);
+	int tries;
+
+	for (tries = 0; tries < 500 && now_ms() - coarse > TICKS_MS; tries++) {
+		sleep_ms(1);
+		coarse = clock_ms(CLOCK_MONOTONIC_COARSE);
+	}
+	return coarse;
 }
 
 void on_one_processor(void)
