@@ -11,13 +11,6 @@
 #include "stress.h"
 #include "tcp_pair.h"
 
-static void give_up(int fd)
-{
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
-
-	WANT_OK(connect(fd, &none, sizeof(none)), "give it up");
-}
-
 static void sleeper_gets(const int fd[2], const char *when)
 {
 	struct end e = { .fd = fd[0] };
@@ -46,7 +39,7 @@ static void sleeps(const struct transport *t)
 	WANT_ERR(connect_to(fd[0], &nobody), ECONNREFUSED, "refused");
 	tcp_join(listener, &a, fd[0], fd);
 	sleeper_gets(fd, "after a refusal");
-	give_up(fd[0]);
+	WANT_OK(tcp_give_up(fd[0]), "give it up");
 	close(fd[1]);
 	tcp_join(listener, &a, fd[0], fd);
 	sleeper_gets(fd, "connected again");
@@ -67,7 +60,7 @@ static void old_greeting(const struct transport *t)
 	WANT_OK(tcp_set_ulp(fd[0], "speed"), "ask");
 	tcp_join(listener, &a, fd[0], fd);
 	old = fd[1];
-	give_up(fd[0]);
+	WANT_OK(tcp_give_up(fd[0]), "give it up");
 	WANT_TRUE(send(old, "greeting", 8, MSG_NOSIGNAL) <= 8, "a greeting");
 	tcp_join(listener, &a, fd[0], fd);
 	send(old, "greeting", 8, MSG_NOSIGNAL);

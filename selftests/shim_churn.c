@@ -128,10 +128,9 @@ static bool bulk(struct worker *w, int fd[2])
 
 static bool given_up(struct worker *w, int fd[2])
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	int end = chance_below(&w->c, 2);
 
-	return tcp_exchange(fd) && !connect(fd[end], &none, sizeof(none)) && is_reset(fd[!end]);
+	return tcp_exchange(fd) && !tcp_give_up(fd[end]) && is_reset(fd[!end]);
 }
 
 /* Back on TCP, where it can be said so, when it ends. */

@@ -14,6 +14,7 @@
 #include "slow_page.h"
 #include "stress.h"
 #include "tcp_pair.h"
+#include "tls.h"
 
 #define HOLD_MS	4000	/* what is freed too early is freed by then */
 
@@ -70,9 +71,7 @@ struct slow_call {
 
 static long gives_up(void *fd)
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
-
-	return connect(*(int *)fd, &none, sizeof(none));
+	return tcp_give_up(*(int *)fd);
 }
 
 /* The call is under way: its socket's reference stays. */

@@ -18,7 +18,6 @@
 
 static void given_up(const struct transport *t)
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	struct end e[2];
 	char buf[8];
 	int i;
@@ -26,7 +25,7 @@ static void given_up(const struct transport *t)
 	for (i = 0; i < 2; i++) {
 		mapped_ends(t, e);
 		WANT(mapped_talk(e, 10), 10, 0, "messages");
-		WANT_OK(connect(e[i].fd, &none, sizeof(none)), "%d: give it up", i);
+		WANT_OK(tcp_give_up(e[i].fd), "%d: give it up", i);
 		/* As plain TCP: the reset is told once. */
 		WANT_ERR(end_send(&e[i], "x", 1, MSG_NOSIGNAL), ECONNRESET, "%d: send", i);
 		WANT_ERR(end_send(&e[i], "x", 1, MSG_NOSIGNAL), EPIPE, "%d: send", i);

@@ -12,6 +12,7 @@
 #include "slow_page.h"
 #include "stress.h"
 #include "tcp_pair.h"
+#include "tls.h"
 
 #define SOON_MS	10000	/* nobody waits for this long */
 

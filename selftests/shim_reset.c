@@ -4,21 +4,12 @@
  * connection that was given up nothing reaches the socket's next one.
  */
 #define _GNU_SOURCE
-#include <netinet/in.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "slow_page.h"
 #include "stress.h"
 #include "tcp_pair.h"
-
-static void give_up(int fd)
-{
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
-
-	WANT_OK(connect(fd, &none, sizeof(none)), "give it up");
-}
 
 /* The reader closes with bytes unread while a sender is held up in its copy. */
 static void held_sender(const struct transport *t)
@@ -30,8 +21,6 @@ static void held_sender(const struct transport *t)
 
 	(void)t;
 	tcp_own_net();
-	slow_page_open(&h.page);
-	slow_page_close(&h.page);
 	for (on = 0; on < 2; on++) {
 		tcp_shim_set(on);
 		slow_page_open(&h.page);
@@ -69,7 +58,7 @@ static void lie_of_old(const struct transport *t)
 		MUST(tcp_fuses(fd));
 		old = fd[1];
 		MUST(raw_try(&w, old, SPEED_ROLE_TX));
-		give_up(fd[0]);
+		WANT_OK(tcp_give_up(fd[0]), "give it up");
 		tcp_join(listener, &a, fd[0], fd);
 		*w.own += 1ull << 40;
 		sleep_ms(150);		/* until somebody has looked */
@@ -103,7 +92,7 @@ static void given_up(const struct transport *t)
 	e = (struct end){ .fd = fd[0] };
 	task_start(&k, call_recv, &c);
 	WANT_TRUE(task_sleeps(&k), "recv waits");
-	give_up(fd[0]);
+	WANT_OK(tcp_give_up(fd[0]), "give it up");
 	tcp_join(listener, &a, fd[0], fd);
 	WANT_TRUE(task_ends(&k, 5000), "it is told");
 	if (!task_ends(&k, 0))

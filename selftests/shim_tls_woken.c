@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -24,9 +23,10 @@
 #define PROBE_COUNTS	TRACING "/kprobe_profile"
 #define WAKES		100
 
-static bool put_text(const char *path, const char *text, int flags)
+/* One probe more, or less: file_write() would take all others away. */
+static bool change_probes(const char *text)
 {
-	int fd = open(path, O_WRONLY | flags);
+	int fd = open(PROBES, O_WRONLY | O_APPEND);
 	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 
 	if (fd >= 0)
@@ -67,9 +67,9 @@ static void callback(const struct transport *t)
 	tcp_shim_net();
 	tracing_need();
 	tcp_need_tls();
-	if (!put_text(PROBES, "p:" PROBE " tls_data_ready", O_APPEND))
+	if (!change_probes("p:" PROBE " tls_data_ready"))
 		trace_skip("needs CONFIG_KPROBE_EVENTS (" PROBES ")");
-	MUST(put_text(PROBE_EVENT, "1", 0));
+	MUST(file_write(PROBE_EVENT, "1") == 0);
 	tcp_fused_pair(fd);
 	WANT_OK(tcp_set_ulp(fd[0], "tls"), "who reads");
 	WANT_OK(tls_keys(fd[0], TLS_RX), "its keys");
@@ -85,8 +85,8 @@ static void callback(const struct transport *t)
 	WANT(send(fd[1], "x", 1, 0), 1, 0, "send");
 	WANT(task_join(&k), 1, 0, "recv");
 	WANT_TRUE(probe_hits() > before, "TCP calls it");
-	put_text(PROBE_EVENT, "0", 0);
-	put_text(PROBES, "-:" PROBE, O_APPEND);
+	file_write(PROBE_EVENT, "0");
+	change_probes("-:" PROBE);
 	tcp_close(fd);
 }
 

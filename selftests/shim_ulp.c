@@ -162,7 +162,6 @@ static void sysctl_counts(const struct transport *t)
 /* A connection refused, one given up, and a socket that then listens. */
 static void other_lives(const struct transport *t)
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	struct address a, nobody;
 	int listener, fd[2], i;
 
@@ -178,11 +177,11 @@ static void other_lives(const struct transport *t)
 		tcp_join(listener, &a, fd[0], fd);
 		WANT_TRUE(tcp_exchange(fd), "exchange after a refusal");
 		WANT_TRUE(tcp_fused(fd), "fused after a refusal");
-		WANT_OK(connect(fd[0], &none, sizeof(none)), "give it up");
+		WANT_OK(tcp_give_up(fd[0]), "give it up");
 		close(fd[1]);
 		tcp_join(listener, &a, fd[0], fd);
 		WANT_TRUE(tcp_exchange(fd), "exchange, connected again");
-		WANT_OK(connect(fd[0], &none, sizeof(none)), "give it up");
+		WANT_OK(tcp_give_up(fd[0]), "give it up");
 		tcp_close(fd);
 		close(listener);
 	}

@@ -285,19 +285,11 @@ int tcp_set_ulp(int fd, const char *name)
 	return setsockopt(fd, IPPROTO_TCP, TCP_ULP, name, strlen(name));
 }
 
-long tcp_takes_tls(void *fd)
+int tcp_give_up(int fd)
 {
-	return tcp_set_ulp(*(int *)fd, "tls");
-}
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
 
-void tcp_need_tls(void)
-{
-	int fd[2];
-
-	tcp_pair(fd);
-	if (tcp_set_ulp(fd[0], "tls") && errno == ENOENT)
-		trace_skip("needs CONFIG_TLS (modprobe tls)");
-	tcp_close(fd);
+	return connect(fd, &none, sizeof(none));
 }
 
 int tcp_set_fuse(int fd, unsigned int wish)

@@ -63,10 +63,8 @@ bool tcp_has_ipv6(void);
 ssize_t tcp_send_odd(int fd, const void *buf, size_t len, int flags);
 /* TCP_ULP: 0 or -1 and errno. */
 int tcp_set_ulp(int fd, const char *name);
-/* The same for a task, with "tls" and a pointer to the descriptor. */
-long tcp_takes_tls(void *fd);
-/* Ends the body where there is no such ULP. */
-void tcp_need_tls(void);
+/* connect(AF_UNSPEC): 0 or -1 and errno. */
+int tcp_give_up(int fd);
 /* SPEED_FUSE: 0 or -1 and errno. */
 int tcp_set_fuse(int fd, unsigned int wish);
 /* Exchanges until both ends are fused, or are not: whether it came to that. */

@@ -1,8 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /* See tls.h. */
-#include <sys/socket.h>
+#include <errno.h>
 
+#include "tcp_pair.h"
 #include "tls.h"
+#include "trace.h"
+
+long tcp_takes_tls(void *fd)
+{
+	return tcp_set_ulp(*(int *)fd, "tls");
+}
+
+void tcp_need_tls(void)
+{
+	int fd[2];
+
+	tcp_pair(fd);
+	if (tcp_set_ulp(fd[0], "tls") && errno == ENOENT)
+		trace_skip("needs CONFIG_TLS (modprobe tls)");
+	tcp_close(fd);
+}
 
 int tls_keys(int fd, int direction)
 {

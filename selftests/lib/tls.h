@@ -9,6 +9,10 @@
 #define SOL_TLS		282
 #endif
 
+/* Ends the body where there is no such ULP. */
+void tcp_need_tls(void);
+/* TCP_ULP "tls" for a task, with a pointer to the descriptor. */
+long tcp_takes_tls(void *fd);
 /* TLS_TX or TLS_RX of a socket that has the ULP: 0 or -1 and errno. */
 int tls_keys(int fd, int direction);
 

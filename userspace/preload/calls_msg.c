@@ -65,15 +65,6 @@ static void msg_count(int fd)
 	call_begin(&c, fd);
 }
 
-static size_t msg_bytes(const struct msghdr *msg)
-{
-	size_t sum = 0;
-
-	for (size_t i = 0; i < msg->msg_iovlen; i++)
-		sum += msg->msg_iov[i].iov_len;
-	return sum;
-}
-
 /*
  * As the kernel does it: what came before an error is told, the error is not; and what
  * was sent in part is the last.
@@ -92,7 +83,7 @@ PRE_CALL(int, sendmmsg, int fd, struct mmsghdr *v, unsigned int n, int flags)
 		if (ret < 0)
 			return done ? (int)done : -1;
 		v[done].msg_len = (unsigned int)ret;
-		if ((size_t)ret < msg_bytes(&v[done].msg_hdr))
+		if (ret < spd_iov_bytes(v[done].msg_hdr.msg_iov, (int)v[done].msg_hdr.msg_iovlen))
 			return (int)done + 1;
 	}
 	return (int)done;
