@@ -51,11 +51,21 @@ static void reaches(const struct mover *m, struct raw *w, int to)
 	WANT_TRUE(!memcmp(in, "counts", 6), "%s: the bytes", m->name);
 }
 
+/* The epoch tells at once, and until the mapping is gone what is stored still counts. */
+static void ended(const struct mover *m, const struct raw *w, int fd)
+{
+	struct speed_settle settle = { .role = w->l.role, .epoch = w->l.epoch };
+
+	WANT_OK(get_exact(fd, SPEED_SETTLE, &settle, sizeof(settle)), "%s: settle", m->name);
+	WANT(settle.index, w->l.own + 6, 0, "%s: what counted", m->name);
+}
+
 static void reaches_nobody(const struct mover *m, struct raw *w, const int fd[2])
 {
 	char in[16] = "";
 	int i;
 
+	ended(m, w, fd[0]);
 	for (i = 1; i <= 3; i++) {
 		store(w, w->l.own + 6 + 8 * (i - 1), "smuggled");
 		sleep_ms(20);
