@@ -155,8 +155,12 @@ static ssize_t put_all(struct sock *sk, struct speed_ring *ring, struct msghdr *
 int speed_tx_pause(struct sock *sk, struct speed_ring *ring, u64 want, long *timeo)
 {
 	/* A sleeper is told of an error before the end that came with it. */
-	if (*timeo)
-		return speed_wait_space(ring, want, timeo) ?: sock_error(sk);
+	if (*timeo) {
+		int err = speed_wait_space(ring, want, timeo);
+
+		smp_rmb();	/* speed_disconnect_pair() */
+		return err ?: sock_error(sk);
+	}
 	/* Whoever polls for the edge from here on shall see it. */
 	speed_need_space(ring);
 	return speed_space_ready(ring, want) ? sock_error(sk) : -EAGAIN;
