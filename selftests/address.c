@@ -142,8 +142,8 @@ static void number(const struct transport *t)
 	struct address a, b;
 	int server;
 
-	number_address(t, &a, 20000 + getpid() % 20000);
-	number_address(t, &b, 20000 + (getpid() + 1) % 20000);
+	number_address(t, &a, 20000 + getpid() % 12000);
+	number_address(t, &b, 20000 + (getpid() + 1) % 12000);
 	NOTE(connect_to(client, &a), "connect to a number nobody has");
 	NOTE(bind_to(listener, &a), "bind to a number");
 	note_name(listener, &a, "the number");

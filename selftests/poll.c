@@ -245,7 +245,7 @@ static void several(const struct transport *t)
 		p[i] = (struct pollfd){ i < 2 ? a[i].fd : b[i - 2].fd, POLLIN, 0 };
 	NOTE(end_send(&a[0], "x", 1, 0), "send on one");
 	NOTE(end_send(&b[1], "x", 1, 0), "send on the other");
-	tp_settle(t);
+	MUST(poll_wait(a[1].fd, POLLIN, 20000) && poll_wait(b[0].fd, POLLIN, 20000));
 	NOTE(poll(p, 4, -1), "poll of four");
 	for (i = 0; i < 4; i++)
 		trace_mask(p[i].revents, "mask %d", i);

@@ -50,7 +50,7 @@ static void *first_sends(void *arg)
 	struct first *s = arg;
 	struct record r = { 0 };
 
-	while (!__atomic_load_n(&s->stop, __ATOMIC_RELAXED) && r.number < RECEIVED_MAX) {
+	while (!__atomic_load_n(&s->stop, __ATOMIC_RELAXED)) {
 		if (send(s->fd, &r, sizeof(r), MSG_NOSIGNAL) != sizeof(r))
 			break;
 		__atomic_store_n(&s->sent, ++r.number, __ATOMIC_RELAXED);

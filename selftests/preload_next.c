@@ -128,7 +128,10 @@ static void message_in_part(const struct transport *t, const struct under_case *
 		{ .msg_hdr = { .msg_iov = &iov[1], .msg_iovlen = 1 } },
 	};
 	struct sigaction sa = { .sa_handler = on_alarm };
-	struct itimerval soon = { .it_value.tv_usec = 300000 };
+	struct itimerval soon = {
+		.it_value.tv_usec = 300000,
+		.it_interval.tv_usec = 300000,	/* it may not wait yet */
+	};
 	int fd[2];
 
 	under_mapped_pair(t, fd);
@@ -136,6 +139,7 @@ static void message_in_part(const struct transport *t, const struct under_case *
 	MUST(sigaction(SIGALRM, &sa, NULL) == 0);
 	MUST(setitimer(ITIMER_REAL, &soon, NULL) == 0);
 	NOTE(sendmmsg(fd[0], v, 2, 0), "messages, the last in part");
+	MUST(setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL) == 0);
 	WANT_TRUE(v[0].msg_len > 0 && v[0].msg_len < LONG_SEND, "a part");
 	shutdown(fd[0], SHUT_WR);
 	while (drained < v[0].msg_len && poll_wait(fd[1], POLLIN, 5000) & POLLIN)

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <linux/if_addr.h>
 #include <linux/ipv6.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
@@ -30,15 +31,31 @@ static void add4(const char *text)
 	close(fd);
 }
 
+/* Whether any address may not be bound to yet: that is looked into, on lo, too. */
+static bool tentative(void)
+{
+	FILE *f = fopen("/proc/net/if_inet6", "r");
+	unsigned int flags, any = 0;
+
+	MUST(f);
+	while (fscanf(f, "%*s %*x %*x %*x %x %*s", &flags) == 1)
+		any |= flags;
+	fclose(f);
+	return any & IFA_F_TENTATIVE;
+}
+
 static void add6(const char *text, int prefix)
 {
 	struct in6_ifreq r = { .ifr6_prefixlen = prefix, .ifr6_ifindex = if_nametoindex("lo") };
 	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	long until = now_ms() + 20000;
 
 	MUST(fd >= 0);
 	MUST(inet_pton(AF_INET6, text, &r.ifr6_addr) == 1);
 	MUST(ioctl(fd, SIOCSIFADDR, &r) == 0);
 	close(fd);
+	while (tentative() && now_ms() < until)
+		sleep_ms(10);
 }
 
 static void begin(void)

@@ -189,8 +189,8 @@ static void lied_to(const struct transport *t)
 		mapped_ends(&u, e);
 		MUST(mapped_talk(e, 20) == 20);
 		c.len = i % 2 ? sizeof(buf) : 1;
-		sleep_in_recv(&k, &c);
 		raw_open(&w, e[0].fd, SPEED_ROLE_TX);
+		sleep_in_recv(&k, &c);
 		raw_publish(&w, w.l.own + lies[i / 2]);
 		MUST(ioctl(e[0].fd, SPEED_IOC_WAKE, SPEED_WAKE_READER) == 0);
 		WANT(task_join(&k), -1, ECONNRESET, "%d: recv", i);

@@ -15,7 +15,7 @@
 #define DEVICE		"speed-test"
 #define ELSEWHERE	"192.0.2.7"	/* nobody's */
 #define MANY		300000
-#define FORGOTTEN	"12"		/* seconds */
+#define FORGOTTEN	"16"		/* seconds */
 #define IN_USE		22000		/* milliseconds */
 #define ONE_WAY		15000
 

@@ -31,8 +31,9 @@ static void close_of_other(const struct transport *t)
 	int fd[2];
 
 	(void)t;
-	tcp_shim_net();
+	tcp_own_net();
 	tcp_need_tls();
+	tcp_shim_set(1);
 	shim_held_begin(&before);
 	slow_page_open(&h.page);
 	tcp_fused_pair(fd);

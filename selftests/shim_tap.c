@@ -10,7 +10,7 @@
 #include <net/if.h>
 #include <unistd.h>
 
-#include "preloaded.h"
+#include "mapped.h"
 #include "stress.h"
 #include "tcp_pair.h"
 
@@ -75,6 +75,7 @@ static void watched(const char *dev)
 	long not = stat_number("tcp_not_tap");
 	int fd[2], i, end, tap;
 	uint64_t seen;
+	long until;
 
 	tcp_shim_net();
 	tcp_fused_pair(fd);
@@ -84,8 +85,9 @@ static void watched(const char *dev)
 		WANT_TRUE(tcp_fused(fd), "fused before");
 		tap = tap_open(dev);
 		/* Whoever maps learns of it within 100 ms. */
-		if (preloaded())
-			sleep_ms(300);
+		for (until = now_ms() + 20000; mapped_leased(fd[end], SPEED_ROLE_TX) &&
+		     now_ms() < until;)
+			sleep_ms(10);
 		for (; i < 20; i++)
 			WANT_TRUE(send_mark(fd, end, i), "while it is open");
 		WANT_TRUE(!(tcp_flags(fd[end]) & SPEED_FUSION_TX), "on TCP");

@@ -168,8 +168,8 @@ static void other_lives(const struct transport *t)
 	(void)t;
 	tcp_shim_net();
 	for (i = 0; i < 2; i++) {
-		close(tcp_listen_at(LOCAL4, 0, &nobody));
 		listener = tcp_listen_at(LOCAL4, 0, &a);
+		close(tcp_listen_at(LOCAL4, 0, &nobody));
 		fd[0] = tcp_socket(&a);
 		if (i)
 			WANT_OK(tcp_set_ulp(fd[0], "speed"), "ask");

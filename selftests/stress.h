@@ -94,12 +94,11 @@ struct raw {
 	volatile uint64_t *own;
 };
 
-/* False, with errno, where there is no lease to be had. */
+/* False, with errno, where there is no lease to be had, or it is gone before it is mapped. */
 static inline bool raw_try(struct raw *w, int fd, int role)
 {
-	if (lease_role(fd, role, &w->l))
+	if (lease_role(fd, role, &w->l) || !map_try(fd, &w->l, &w->r))
 		return false;
-	map_all(fd, &w->l, &w->r);
 	w->own = (void *)w->r.own;
 	return true;
 }

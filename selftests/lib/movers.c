@@ -129,9 +129,16 @@ static void tx_stamps_off(const int fd[2])
 	MUST(!set_int(fd[0], SOL_SOCKET, SO_TIMESTAMPING, 0));
 }
 
+/* EBUSY: the other end sends just now. */
 static bool repair_on(const int fd[2])
 {
-	return !set_int(fd[0], IPPROTO_TCP, TCP_REPAIR, 1);
+	long until = now_ms() + 10000;
+	int err;
+
+	do {
+		err = set_int(fd[0], IPPROTO_TCP, TCP_REPAIR, 1);
+	} while (err && errno == EBUSY && now_ms() < until);
+	return !err;
 }
 
 static void repair_off(const int fd[2])

@@ -28,15 +28,36 @@ static char *map(int fd, size_t len, int prot, off_t offset)
 {
 	void *at = mmap(NULL, len, prot, MAP_SHARED, fd, offset);
 
-	MUST(at != MAP_FAILED);
-	return at;
+	MUST(at != MAP_FAILED || errno == EPERM);
+	return at == MAP_FAILED ? NULL : at;
 }
 
-void map_all(int fd, const struct speed_lease *l, struct regions *r)
+static void unmap(char *at, size_t len)
+{
+	int saved = errno;
+
+	if (at)
+		munmap(at, len);
+	errno = saved;
+}
+
+bool map_try(int fd, const struct speed_lease *l, struct regions *r)
 {
 	r->own = map(fd, PAGE, RW, l->off_own);
 	r->peer = map(fd, 2 * PAGE, PROT_READ, l->off_peer);
 	r->data = map(fd, 2 * l->size, l->role == SPEED_ROLE_TX ? RW : PROT_READ, l->off_data);
+	if (r->own && r->peer && r->data)
+		return true;
+	unmap(r->own, PAGE);
+	unmap(r->peer, 2 * PAGE);
+	unmap(r->data, 2 * l->size);
+	errno = EPERM;
+	return false;
+}
+
+void map_all(int fd, const struct speed_lease *l, struct regions *r)
+{
+	MUST(map_try(fd, l, r));
 }
 
 static sigjmp_buf fault;

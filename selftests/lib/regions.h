@@ -21,7 +21,9 @@ struct regions {
 	char *own, *peer, *data;
 };
 
-/* Maps the regions of a leased role as the ABI wants it. */
+/* Maps the regions of a leased role as the ABI wants it; false: EPERM, the lease is gone. */
+bool map_try(int fd, const struct speed_lease *l, struct regions *r);
+/* The same where nobody can take the lease. */
 void map_all(int fd, const struct speed_lease *l, struct regions *r);
 
 /* Reads or writes a byte there: the signal that it ends with, or 0. */

@@ -12,6 +12,7 @@
 #include "trace.h"
 
 #define SLAB		"/sys/kernel/slab/shim_conn"
+#define GONE_MS		20000
 #define SETTLE_MS	75000	/* an orphan in FIN_WAIT2 lasts a minute */
 #define SLACK_PAGES	272	/* that each processor may keep at hand, and a few */
 
@@ -64,11 +65,15 @@ static void count(struct shim_held *h)
 
 void shim_held_begin(struct shim_held *h)
 {
+	long until = now_ms() + GONE_MS;
+
 	memset(h, 0, sizeof(*h));
 	h->counted = held_can_count() && !access(SLAB, F_OK);
 	if (!h->counted)
 		printf("# memory is not counted: needs CONFIG_SLUB_DEBUG\n");
-	/* What others have closed before goes first. */
+	/* What others have closed before goes first, some after two grace periods of RCU. */
+	while (shim_references() && now_ms() < until)
+		sleep_ms(50);
 	sleep_ms(1500);
 	count(h);
 }
