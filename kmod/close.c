@@ -67,25 +67,15 @@ int speed_shutdown_how(struct sock *sk, int how)
 {
 	struct speed_pair *pair = speed_sk_pair(sk);
 
+	/* Of a listener: who is being queued comes before it, or not at all. */
+	spin_lock(&speed_sk(sk)->queue_lock);
 	shut(sk, how);
+	spin_unlock(&speed_sk(sk)->queue_lock);
 	sk->sk_state_change(sk);
 	wake_up_interruptible_all(&speed_sk(sk)->room);
 	if (pair)
 		shut_pair(pair, speed_sk(sk)->end, how);
 	return 0;
-}
-
-/*
- * Bytes that the peer sent are not going to be read. @told of them it has been told: who
- * was woken for another reason may know by now, and is not told of the same bytes again.
- */
-static u64 tell_lost(struct speed_pair *pair, int end, u64 told)
-{
-	u64 lost = speed_ring_unread(&pair->ring[!end]);
-
-	if (lost > told && !READ_ONCE(pair->broken))
-		WRITE_ONCE(pair->sk[!end]->sk_err, ECONNRESET);
-	return lost;
 }
 
 /**
@@ -111,17 +101,16 @@ void speed_disconnect_pair(struct sock *sk, bool embryo)
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	speed_lease_leave(pair, end);
 	WRITE_ONCE(pair->closed[end], true);
-	if (embryo && !READ_ONCE(pair->broken))
-		WRITE_ONCE(pair->sk[!end]->sk_err, ECONNRESET);
-	/* Before the end, which whoever sleeps there looks at first. */
-	lost = tell_lost(pair, end, 0);
-	shut(pair->sk[!end], SEND_SHUTDOWN);		/* a full barrier */
+	/* Then what was sent is counted; who is in the middle of it looks here (E). */
+	smp_mb();
 	/* What a mapped peer publishes from here on it has to say again, and cannot. */
 	if (!speed_ring_at_home(&pair->ring[!end]))
 		speed_lease_try_drop(&pair->ring[!end], SPEED_ROLE_TX);
-	/* Then what was sent is counted; who is in the middle of it looks here (E). */
-	smp_mb__after_atomic();
-	lost = tell_lost(pair, end, lost);
+	lost = speed_ring_unread(&pair->ring[!end]);
+	if ((lost || embryo) && !READ_ONCE(pair->broken))
+		WRITE_ONCE(pair->sk[!end]->sk_err, ECONNRESET);
+	/* The error first: who sleeps may be woken for another reason at any time. */
+	shut(pair->sk[!end], SHUTDOWN_MASK);
 	trace_speed_close(pair->id, end, lost);
 	/* From here on the reaper takes what was never read. */
 	sock_orphan(sk);

@@ -44,7 +44,8 @@ static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role
 	bool plain = role == SPEED_ROLE_RX &&
 		     (READ_ONCE(sk->sk_rcvlowat) > 1 || READ_ONCE(sk->sk_peek_off) >= 0);
 
-	if (READ_ONCE(ring->pair->broken) || (READ_ONCE(sk->sk_shutdown) & stop))
+	if (READ_ONCE(ring->pair->broken) || (READ_ONCE(sk->sk_shutdown) & stop) ||
+	    (role == SPEED_ROLE_TX && speed_ring_unwanted(ring)))
 		return -EPIPE;
 	/* One that maps nothing has gone, or has never come. */
 	speed_reap_stray(ring, role, 0);
@@ -155,6 +156,7 @@ int speed_lease_grant(struct speed_pair *pair, int end, struct speed_lease *leas
 	if (!err)
 		lease_tell(ring, r, lease->role, lease);
 	mutex_unlock(&r->lock);
+	speed_lease_unlocked(ring);
 	return err;
 }
 
@@ -183,7 +185,8 @@ static int settle_locked(const struct speed_role *r, const struct speed_holder *
  */
 int speed_lease_settle(struct speed_pair *pair, int end, struct speed_settle *settle)
 {
-	struct speed_role *r = &speed_pair_ring(pair, end, settle->role)->role[settle->role];
+	struct speed_ring *ring = speed_pair_ring(pair, end, settle->role);
+	struct speed_role *r = &ring->role[settle->role];
 	struct speed_map *map = speed_pair_map(pair, end);
 	struct speed_holder *holder;
 	int err;
@@ -197,6 +200,7 @@ int speed_lease_settle(struct speed_pair *pair, int end, struct speed_settle *se
 	if (holder)
 		speed_holder_put(holder);
 	mutex_unlock(&r->lock);
+	speed_lease_unlocked(ring);
 	return err;
 }
 

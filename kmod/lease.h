@@ -5,7 +5,7 @@
 #ifndef SPEED_LEASE_H
 #define SPEED_LEASE_H
 
-#include "pair.h"
+#include "ring.h"
 
 /* Operations by system call until a lease may be asked for again, at least. */
 #define SPEED_LEASE_RETRY	8u
@@ -35,6 +35,17 @@ static inline void speed_role_enter(struct speed_ring *ring, int role)
 	if (unlikely(READ_ONCE(ring->pair->map[end])))
 		speed_role_enter_mapped(ring, role);
 	speed_pair_seen(ring->pair, end);
+}
+
+/*
+ * A role's lock was held for something that ends no lease. Whoever closed the reader's
+ * end meanwhile could not end the producer's: speed_disconnect_pair().
+ */
+static inline void speed_lease_unlocked(struct speed_ring *ring)
+{
+	smp_mb();	/* it says that it closes, then tries the lock */
+	if (unlikely(speed_ring_unwanted(ring)))
+		speed_lease_try_drop(ring, SPEED_ROLE_TX);
 }
 
 #endif

@@ -127,6 +127,7 @@ static size_t ring_try_strip(struct speed_ring *ring, unsigned long idle)
 		mutex_unlock(&rx->lock);
 	}
 	mutex_unlock(&tx->lock);
+	speed_lease_unlocked(ring);
 	return taken;
 }
 

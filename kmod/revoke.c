@@ -24,6 +24,7 @@
 #include "ring.h"
 #include "stats.h"
 #include "trace.h"
+#include "tx.h"
 #include "wait.h"
 
 #define LEASE_PAID	(256u << 10)
@@ -87,8 +88,10 @@ void speed_lease_end(struct speed_ring *ring, int role)
 	back_off(term, side->own);
 	speed_count(SPEED_STAT_REVOKED);
 	trace_speed_map(ring->pair->id, ring->end, role, 0);
-	/* What the holder published last may have woken nobody. */
-	if (role == SPEED_ROLE_TX)
+	/* What the holder published last may have woken nobody, and be for nobody. */
+	if (role == SPEED_ROLE_TX && !ring->pair->door->callbacks_locked)
+		speed_tx_tell(ring);
+	else if (role == SPEED_ROLE_TX)
 		speed_wake_data(ring);
 	else
 		speed_wake_space(ring);
@@ -146,7 +149,7 @@ int speed_lease_drop_killable(struct speed_ring *ring, int role)
  * @role: SPEED_ROLE_*
  *
  * Who holds the lock works on the role by system call, which has ended the lease
- * or ends it.
+ * or ends it, or looks afterwards: speed_lease_unlocked().
  */
 void speed_lease_try_drop(struct speed_ring *ring, int role)
 {

@@ -13,6 +13,12 @@ static inline u64 speed_ring_held(const struct speed_ring *ring)
 	return READ_ONCE(ring->buf) ? speed_ring_size(ring) : 0;
 }
 
+/* Whether its reader's socket was closed: what is sent from here on nobody reads. */
+static inline bool speed_ring_unwanted(const struct speed_ring *ring)
+{
+	return READ_ONCE(ring->pair->closed[!ring->end]);
+}
+
 bool speed_ring_check(struct speed_ring *ring);
 void speed_ring_lives_in(struct speed_ring *ring, struct speed_ctl *ctl);
 void speed_ring_drop_buf(struct speed_ring *ring);

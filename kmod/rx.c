@@ -111,7 +111,7 @@ static int take_round(struct take *t)
 	 */
 	smp_rmb();
 	err = t->peek ? peek_ring(t) : take_ring(t);
-	if (err || !t->len || !more)
+	if (err || !t->len || !more || READ_ONCE(t->ring->pair->broken))
 		return err;
 	if (t->peek)
 		return peek_overflow(t);
@@ -152,16 +152,14 @@ static ssize_t take_locked(struct sock *sk, struct speed_ring *ring, struct take
 static int pause_or_end(struct sock *sk, struct speed_ring *ring, u64 skip, long *timeo)
 {
 	bool end = READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
-	int err;
 
-	smp_rmb();	/* an error or bytes that came before the end count before it */
-	err = sock_error(sk);
-	if (err)
-		return err;
-	if (end)
-		return !READ_ONCE(ring->pair->broken) &&
-		       speed_ring_unread(ring) > skip;
-	return speed_rx_pause(ring, skip + 1, timeo) ?: 1;
+	if (!end && !READ_ONCE(sk->sk_err))
+		return speed_rx_pause(ring, skip + 1, timeo) ?: 1;
+	smp_rmb();	/* bytes that came before them count before them */
+	if (!READ_ONCE(ring->pair->broken) && speed_ring_unread(ring) > skip)
+		return 1;
+	/* Another may have taken the error, and there was no end yet. */
+	return sock_error(sk) ?: !end;
 }
 
 static bool stop_here(struct sock *sk, long timeo)

@@ -79,7 +79,7 @@ static int find(struct speed_ring *ring, u32 *skip, struct found *f)
 	u64 at = 0;
 	int n = find_in_ring(ring, &at, skip, f);
 
-	if (n || !speed_ring_beyond(ring))
+	if (n || !speed_ring_beyond(ring) || READ_ONCE(ring->pair->broken))
 		return n;
 	smp_rmb();	/* the list was seen: look at the ring after it */
 	n = find_in_ring(ring, &at, skip, f);

@@ -101,7 +101,7 @@ static u32 tcp_first(struct speed_ring *ring, const struct sock *sk)
 }
 
 /* How the stream ended, as TCP says it; -EAGAIN where it did not. */
-static ssize_t ask_end(struct sock *sk)
+static ssize_t end_locked(struct sock *sk)
 {
 	if (sock_flag(sk, SOCK_DONE))
 		return 0;
@@ -110,6 +110,17 @@ static ssize_t ask_end(struct sock *sk)
 	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
 		return 0;
 	return READ_ONCE(sk->sk_state) == TCP_CLOSE ? -ENOTCONN : -EAGAIN;
+}
+
+/* A reset sets the error, then the state, then the end, with the socket locked. */
+static ssize_t ask_end(struct sock *sk)
+{
+	ssize_t n;
+
+	lock_sock(sk);
+	n = end_locked(sk);
+	release_sock(sk);
+	return n;
 }
 
 /*

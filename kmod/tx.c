@@ -27,9 +27,13 @@
  */
 int speed_tx_error(struct sock *sk)
 {
-	if (likely(!(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN)))
+	struct speed_pair *pair = speed_sk(sk)->pair;
+
+	if (likely(!(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) &&
+		   !speed_ring_unwanted(&pair->ring[speed_sk(sk)->end])))
 		return 0;
-	if (READ_ONCE(speed_sk(sk)->pair->broken))
+	smp_rmb();	/* sock_reset() */
+	if (READ_ONCE(pair->broken))
 		return sock_error(sk) ?: -EPIPE;
 	return -EPIPE;
 }
@@ -37,8 +41,7 @@ int speed_tx_error(struct sock *sk)
 /* Whoever closed may not have counted what came just now. */
 static noinline void sent_late(struct speed_ring *ring)
 {
-	if (READ_ONCE(ring->pair->closed[!ring->end]) && !READ_ONCE(ring->pair->broken) &&
-	    speed_ring_unread(ring))
+	if (!READ_ONCE(ring->pair->broken) && speed_ring_unread(ring))
 		WRITE_ONCE(speed_ring_writer(ring)->sk_err, ECONNRESET);
 }
 
@@ -52,7 +55,7 @@ static noinline void sent_late(struct speed_ring *ring)
 void speed_tx_tell(struct speed_ring *ring)
 {
 	speed_wake_data(ring);				/* E */
-	if (unlikely(READ_ONCE(speed_ring_writer(ring)->sk_shutdown) & SEND_SHUTDOWN))
+	if (unlikely(speed_ring_unwanted(ring)))
 		sent_late(ring);
 }
 
@@ -154,16 +157,19 @@ static ssize_t put_all(struct sock *sk, struct speed_ring *ring, struct msghdr *
  */
 int speed_tx_pause(struct sock *sk, struct speed_ring *ring, u64 want, long *timeo)
 {
-	/* A sleeper is told of an error before the end that came with it. */
-	if (*timeo) {
-		int err = speed_wait_space(ring, want, timeo);
+	int err = 0;
 
-		smp_rmb();	/* speed_disconnect_pair() */
-		return err ?: sock_error(sk);
+	if (*timeo) {
+		err = speed_wait_space(ring, want, timeo);
+	} else {
+		/* Whoever polls for the edge from here on shall see it. */
+		speed_need_space(ring);
+		if (!speed_space_ready(ring, want))
+			err = -EAGAIN;
 	}
-	/* Whoever polls for the edge from here on shall see it. */
-	speed_need_space(ring);
-	return speed_space_ready(ring, want) ? sock_error(sk) : -EAGAIN;
+	/* A sleeper is told of an error before the end that came with it. */
+	smp_rmb();
+	return err ?: sock_error(sk);
 }
 
 /* Nothing to be had, and not worth a holder's lease to find out. */
@@ -207,7 +213,7 @@ static bool tx_plain(struct sock *sk, struct speed_ring *ring, size_t len)
 	struct speed_role *tx = &ring->role[SPEED_ROLE_TX];
 
 	return !tx->epoch && ring->buf && !speed_ring_beyond(ring) &&
-	       !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) &&
+	       !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) && !speed_ring_unwanted(ring) &&
 	       speed_prod_free(&tx->side, len) >= (s64)len;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The reader closes while its sender sleeps for space and is woken all the time, by a
- * thread that maps and unmaps: whenever it looks it is told of the bytes that were lost
- * before it is told of the end.
+ * One end closes with bytes unread while the other looks at any time: a sender that
+ * sleeps for space and is woken all the time, by a thread that maps and unmaps, and a
+ * reader that does not wait. What was sent comes before the error, the error before the
+ * end, and nothing comes between them.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -79,7 +80,65 @@ static void sender(const struct transport *t)
 	}
 }
 
+struct looks {
+	struct end *e;
+	bool ready;
+	char data;
+	int first, error, last;
+};
+
+/* A result of recv() that is not EAGAIN: bytes, or minus its error. */
+static int soon(struct end *e, char *to)
+{
+	long until = now_ms() + 20000;
+	ssize_t n;
+
+	do {
+		n = end_recv(e, to, 1, MSG_DONTWAIT);
+	} while (n < 0 && errno == EAGAIN && now_ms() < until);
+	return n < 0 ? -errno : n;
+}
+
+static long looks(void *arg)
+{
+	struct looks *l = arg;
+	char c;
+
+	WANT_ERR(end_recv(l->e, &c, 1, MSG_DONTWAIT), EAGAIN, "nothing yet");
+	__atomic_store_n(&l->ready, true, __ATOMIC_RELEASE);
+	l->first = soon(l->e, &l->data);
+	l->error = soon(l->e, &c);
+	l->last = end_recv(l->e, &c, 1, MSG_DONTWAIT) < 0 ? -errno : 0;
+	return 0;
+}
+
+static void reader(const struct transport *t)
+{
+	struct looks l;
+	struct end e[2];
+	struct task k;
+	int i;
+
+	for (i = 0; i < soak_times(6 * ROUNDS, 10); i++) {
+		tp_pair(t, e);
+		WANT(end_send(&e[0], "?", 1, 0), 1, 0, "a question");
+		l = (struct looks){ .e = &e[0] };
+		task_start(&k, looks, &l);
+		while (!__atomic_load_n(&l.ready, __ATOMIC_ACQUIRE))
+			;
+		WANT(end_send(&e[1], "!", 1, MSG_NOSIGNAL), 1, 0, "an answer to another");
+		end_close(&e[1]);
+		task_join(&k);
+		WANT(l.first, 1, 0, "the answer");
+		WANT_TRUE(l.data == '!', "its byte");
+		WANT(l.error, -ECONNRESET, 0, "the question was lost");
+		WANT(l.last, 0, 0, "the end");
+		end_close(&e[0]);
+	}
+}
+
 static const struct test_case cases[] = {
+	{ "reader", reader, CASE_STREAM | CASE_SPEED | CASE_FUSED | CASE_LONG },
 	{ "sender", sender, CASE_BOTH | CASE_SPEED | CASE_LONG },
 };
 
