@@ -79,6 +79,29 @@ int speed_shutdown_how(struct sock *sk, int how)
 }
 
 /**
+ * speed_tell_closed() - an endpoint's peer was closed
+ * @pair: the pair
+ * @end: the endpoint
+ * @lost: whether bytes that it sent will never be read, or it was never accepted
+ *
+ * The error comes once, and with it the end: speed_sock_error().
+ *
+ * Context: any but interrupt; takes the endpoint's queue_lock.
+ */
+void speed_tell_closed(struct speed_pair *pair, int end, bool lost)
+{
+	struct sock *sk = pair->sk[end];
+
+	spin_lock(&speed_sk(sk)->queue_lock);
+	if (lost && !speed_sk(sk)->told && !READ_ONCE(pair->broken)) {
+		speed_sk(sk)->told = true;
+		WRITE_ONCE(sk->sk_err, ECONNRESET);
+	}
+	shut(sk, SHUTDOWN_MASK);
+	spin_unlock(&speed_sk(sk)->queue_lock);
+}
+
+/**
  * speed_disconnect_pair() - an endpoint is closed
  * @sk: the endpoint
  * @embryo: whether it was never accepted
@@ -107,10 +130,8 @@ void speed_disconnect_pair(struct sock *sk, bool embryo)
 	if (!speed_ring_at_home(&pair->ring[!end]))
 		speed_lease_try_drop(&pair->ring[!end], SPEED_ROLE_TX);
 	lost = speed_ring_unread(&pair->ring[!end]);
-	if ((lost || embryo) && !READ_ONCE(pair->broken))
-		WRITE_ONCE(pair->sk[!end]->sk_err, ECONNRESET);
-	/* The error first: who sleeps may be woken for another reason at any time. */
-	shut(pair->sk[!end], SHUTDOWN_MASK);
+	/* Who sleeps may be woken for another reason at any time. */
+	speed_tell_closed(pair, !end, lost || embryo);
 	trace_speed_close(pair->id, end, lost);
 	/* From here on the reaper takes what was never read. */
 	sock_orphan(sk);

@@ -20,9 +20,11 @@ struct speed_user;
  * @bound: whether the address is this socket's own
  * @user: who pays for its rings, apart from the control group
  * @charge_lock: serialises the accounting in @sk
- * @queue_lock: a listener's: covers what follows, and leaving the state
+ * @queue_lock: a listener's: covers what follows, and leaving the state; of a connection,
+ *	being told of the peer's close
  * @queue: connected and not yet accepted
  * @queued: how many
+ * @told: of a connection: bytes that it sent will never be read, and it knows
  * @queue_node: membership in a listener's queue
  * @room: who waits for a place in the queue
  * @node: in the namespace's list
@@ -35,9 +37,10 @@ struct speed_sock {
 	struct speed_addr *addr;
 	struct speed_user *user;
 	struct mutex charge_lock;	/* sk_forward_alloc */
-	spinlock_t queue_lock;		/* queue, queued */
+	spinlock_t queue_lock;		/* queue, queued, told */
 	struct list_head queue;
 	u32 queued;
+	bool told;
 	struct list_head queue_node;
 	wait_queue_head_t room;
 	struct hlist_node node;

@@ -226,5 +226,6 @@ int speed_lease_give_back(struct speed_pair *pair, int end, int role)
 		err = 0;
 	}
 	mutex_unlock(&r->lock);
+	speed_lease_unlocked(ring);
 	return err;
 }

@@ -209,11 +209,14 @@ void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring)
 {
 	int end;
 
-	if (xchg(&pair->broken, true))
+	/* One that is closed after the look is not soon another's; nobody spins for long. */
+	preempt_disable();
+	if (xchg(&pair->broken, true)) {
+		preempt_enable();
 		return;
+	}
 	speed_count(SPEED_STAT_BAD_PEER);
 	trace_speed_reset(pair->id, ring->end);
-	preempt_disable();	/* one that is closed after the look is not soon another's */
 	for (end = 0; end < 2; end++)
 		if (!READ_ONCE(pair->closed[end]))
 			sock_reset(pair->sk[end]);

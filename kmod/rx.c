@@ -7,6 +7,7 @@
 #include <linux/uio.h>
 #include <net/sock.h>
 
+#include "close.h"
 #include "copy.h"
 #include "family.h"
 #include "lease.h"
@@ -159,7 +160,7 @@ static int pause_or_end(struct sock *sk, struct speed_ring *ring, u64 skip, long
 	if (!READ_ONCE(ring->pair->broken) && speed_ring_unread(ring) > skip)
 		return 1;
 	/* Another may have taken the error, and there was no end yet. */
-	return sock_error(sk) ?: !end;
+	return speed_sock_error(sk) ?: !end;
 }
 
 static bool stop_here(struct sock *sk, long timeo)

@@ -5,6 +5,7 @@
  */
 #include <net/sock.h>
 
+#include "close.h"
 #include "copy.h"
 #include "family.h"
 #include "lease.h"
@@ -200,7 +201,7 @@ ssize_t speed_rx_record(struct sock *sk, struct msghdr *msg, size_t len, int fla
 	u64 seen;
 
 	do {
-		n = sock_error(sk);
+		n = speed_sock_error(sk);
 		if (n)
 			break;
 		seen = waiting(sk, ring, flags);

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
+#include "lease.h"
 #include "shim.h"
 #include "shim_map.h"
 #include "shim_proto.h"
@@ -37,6 +38,7 @@ static bool role_free(struct speed_ring *ring, int role)
 	if (!mutex_trylock(&ring->role[role].lock))
 		return false;
 	mutex_unlock(&ring->role[role].lock);
+	speed_lease_unlocked(ring);
 	return true;
 }
 

@@ -104,10 +104,12 @@ static ssize_t receive_all(struct take *t)
 static ssize_t receive_nothing(struct take *t)
 {
 	long timeo = sock_rcvtimeo(t->sk, t->flags & MSG_DONTWAIT);
+	bool end = shim_ended(t->sk);
 
+	smp_rmb();	/* an end that is seen comes after all bytes */
 	if (shim_unread(t->shim))
 		return 0;
-	if (shim_ended(t->sk))
+	if (end)
 		return speed_compat_recvmsg(t->shim->base->prot, t->sk, t->msg, 0,
 					    t->flags | MSG_DONTWAIT);
 	if (!timeo)

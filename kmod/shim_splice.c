@@ -60,7 +60,12 @@ static ssize_t splice_next(struct shim *shim, struct socket *sock, loff_t *ppos,
 	long timeo = sock_rcvtimeo(sk, sock->file->f_flags & O_NONBLOCK);
 	ssize_t n;
 
-	while (shim_unread(shim) || !shim_ended(sk)) {
+	for (;;) {
+		bool end = shim_ended(sk);
+
+		smp_rmb();	/* an end that is seen comes after all bytes */
+		if (end && !shim_unread(shim))
+			break;
 		n = splice_some(shim, sock, ppos, pipe, len, flags);
 		/* Bytes that are there now may have come since, and are next time's. */
 		if (n != -EAGAIN || !timeo ||

@@ -71,8 +71,9 @@ static ssize_t take_ring(struct take *t, struct speed_ring *ring)
 
 	while (done < left) {
 		ready = speed_rx_ready(ring, min_t(u64, left - done, SPEED_PIECE));
+		/* Less than there was: it broke, or who maps it plays with us. */
 		if (ready <= 0)
-			return done ?: ready;
+			return done ?: ready ?: -EAGAIN;
 		/* Drained, and moved to again: bytes of TCP came between. */
 		if (unlikely(READ_ONCE(ring->behind)))
 			return done ?: -ERESTART;
@@ -109,7 +110,8 @@ static ssize_t end_locked(struct sock *sk)
 		return sock_error(sk);
 	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
 		return 0;
-	return READ_ONCE(sk->sk_state) == TCP_CLOSE ? -ENOTCONN : -EAGAIN;
+	/* It may have been given up, and listen by now. */
+	return (1 << READ_ONCE(sk->sk_state)) & (TCPF_CLOSE | TCPF_LISTEN) ? -ENOTCONN : -EAGAIN;
 }
 
 /* A reset sets the error, then the state, then the end, with the socket locked. */

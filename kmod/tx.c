@@ -6,6 +6,7 @@
 #include <linux/sched/signal.h>
 #include <net/sock.h>
 
+#include "close.h"
 #include "copy.h"
 #include "family.h"
 #include "lease.h"
@@ -34,15 +35,15 @@ int speed_tx_error(struct sock *sk)
 		return 0;
 	smp_rmb();	/* sock_reset() */
 	if (READ_ONCE(pair->broken))
-		return sock_error(sk) ?: -EPIPE;
+		return speed_sock_error(sk) ?: -EPIPE;
 	return -EPIPE;
 }
 
 /* Whoever closed may not have counted what came just now. */
 static noinline void sent_late(struct speed_ring *ring)
 {
-	if (!READ_ONCE(ring->pair->broken) && speed_ring_unread(ring))
-		WRITE_ONCE(speed_ring_writer(ring)->sk_err, ECONNRESET);
+	if (speed_ring_unread(ring))
+		speed_tell_closed(ring->pair, ring->end, true);
 }
 
 /**
@@ -169,7 +170,7 @@ int speed_tx_pause(struct sock *sk, struct speed_ring *ring, u64 want, long *tim
 	}
 	/* A sleeper is told of an error before the end that came with it. */
 	smp_rmb();
-	return err ?: sock_error(sk);
+	return err ?: speed_sock_error(sk);
 }
 
 /* Nothing to be had, and not worth a holder's lease to find out. */
