@@ -20,6 +20,12 @@
 
 #define CHUNK_MAX	(64u << 10)
 
+/* Either end may have said that nothing more is sent, or the reader's has been closed. */
+static inline bool ended(const struct sock *sk, const struct speed_ring *ring)
+{
+	return (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) || speed_ring_unwanted(ring);
+}
+
 /**
  * speed_tx_error() - may an endpoint send?
  * @sk: the endpoint
@@ -30,8 +36,7 @@ int speed_tx_error(struct sock *sk)
 {
 	struct speed_pair *pair = speed_sk(sk)->pair;
 
-	if (likely(!(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) &&
-		   !speed_ring_unwanted(&pair->ring[speed_sk(sk)->end])))
+	if (likely(!ended(sk, &pair->ring[speed_sk(sk)->end])))
 		return 0;
 	smp_rmb();	/* sock_reset() */
 	if (READ_ONCE(pair->broken))
@@ -213,8 +218,7 @@ static bool tx_plain(struct sock *sk, struct speed_ring *ring, size_t len)
 {
 	struct speed_role *tx = &ring->role[SPEED_ROLE_TX];
 
-	return !tx->epoch && ring->buf && !speed_ring_beyond(ring) &&
-	       !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) && !speed_ring_unwanted(ring) &&
+	return !tx->epoch && ring->buf && !speed_ring_beyond(ring) && !ended(sk, ring) &&
 	       speed_prod_free(&tx->side, len) >= (s64)len;
 }
 

@@ -116,9 +116,7 @@ static inline void raw_open(struct raw *w, int fd, int role)
 
 static inline void raw_unmap(struct raw *w)
 {
-	munmap(w->r.own, PAGE);
-	munmap(w->r.peer, 2 * PAGE);
-	munmap(w->r.data, 2 * w->l.size);
+	unmap_all(&w->l, &w->r);
 }
 
 static inline void raw_publish(struct raw *w, uint64_t index)

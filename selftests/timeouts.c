@@ -72,6 +72,7 @@ static bool late_once(struct end e[2], long limit, bool last)
 	struct call c = { &e[0], buf, 16, MSG_WAITALL };
 	bool waits, waits_on;
 	struct task k;
+	int sent_err, got_err;
 	ssize_t sent;
 	long got;
 
@@ -79,14 +80,16 @@ static bool late_once(struct end e[2], long limit, bool last)
 	task_start(&k, call_recv, &c);
 	waits = task_sleeps(&k);
 	sent = end_send(&e[1], "abc", 3, 0);
+	sent_err = sent < 0 ? errno : 0;
 	waits_on = task_sleeps(&k);
 	got = task_join(&k);
+	got_err = errno;
 	if (!last && !(waits && waits_on))
 		return false;
 	trace_num(waits, "recv waits");
-	trace_num(sent, "sent");
+	trace_ret(sent, sent_err, "send");
 	trace_num(waits_on, "recv waits for more");
-	trace_num(got, "received");
+	trace_ret(got, got_err, "recv");
 	trace_bytes(buf, 3, "the bytes");
 	return true;
 }

@@ -56,8 +56,6 @@ void diff_settle(struct diff_run *r, const struct diff_step *s);
 void diff_settle_dir(struct diff_run *r, int dir);
 void diff_say(struct diff_run *r, const char *prefix, const struct diff_step *s,
 	      const char *seen, const char *compared);
-/* Waiting that the model asked for, until a deadline. */
-bool diff_until(struct diff_run *r, int end, bool (*there)(int fd, long want), long want, long ms);
 
 /**
  * struct diff_rule - a difference that TCP itself allows

@@ -18,17 +18,19 @@
 #include "diff_run.h"
 
 /* Long: a busy machine's timers are late. Short where it is known to be in vain. */
-#define SETTLE_MS(r)	((r)->wrong ? 1000 : 10000)
+#define SETTLE_MS	10000
+#define IN_VAIN_MS	1000
 
-bool diff_until(struct diff_run *r, int end, bool (*there)(int fd, long want), long want, long ms)
+/* Until it is there, or in vain. False: nothing can be asked. */
+static bool await(struct diff_run *r, int end, bool (*there)(int fd, long want), long want)
 {
-	long until = diff_now_us() + ms * 1000, nap = 20;
+	long until = diff_now_us() + (r->wrong ? IN_VAIN_MS : SETTLE_MS) * 1000, nap = 20;
 	int fd = diff_borrow(end);
 	bool ok, last;
 
 	if (fd < 0)
 		return false;
-	do {
+	for (;;) {
 		last = diff_now_us() >= until;
 		ok = there(fd, want);
 		if (ok || last)
@@ -36,7 +38,7 @@ bool diff_until(struct diff_run *r, int end, bool (*there)(int fd, long want), l
 		diff_nap(nap);
 		if (nap < 1000)
 			nap *= 2;
-	} while (1);
+	}
 	close(fd);
 	r->log->late += !ok;
 	return true;
@@ -115,11 +117,11 @@ static bool settle_bytes(struct diff_run *r, int dir)
 		if (r->m.side[dir].gone)
 			return true;
 		/* What has left has not arrived where the receiver's softirq is late. */
-		return diff_until(r, dir, d->urgent ? is_acked : has_left, 0, SETTLE_MS(r));
+		return await(r, dir, d->urgent ? is_acked : has_left, 0);
 	}
 	if (d->loose || d->cut)
-		return !d->least || diff_until(r, !dir, has_some, 0, SETTLE_MS(r));
-	return diff_until(r, !dir, has_bytes, diff_unread(d), SETTLE_MS(r));
+		return !d->least || await(r, !dir, has_some, 0);
+	return await(r, !dir, has_bytes, diff_unread(d));
 }
 
 void diff_settle_dir(struct diff_run *r, int dir)
@@ -131,7 +133,7 @@ void diff_settle_dir(struct diff_run *r, int dir)
 	if (!settle_bytes(r, dir) && !d->ended)
 		return;
 	if (d->ended && !reader_waits(r, !dir) && !(d->loose && d->most) &&
-	    !diff_until(r, !dir, has_event, POLLRDHUP, SETTLE_MS(r)))
+	    !await(r, !dir, has_event, POLLRDHUP))
 		return;
 	d->dirty = false;
 }
@@ -147,9 +149,9 @@ static void settle_outward(struct diff_run *r, int end)
 	if (e->gone || r->m.dir[end].loose)
 		return;
 	if (e->zerocopy || (e->sndbuf && r->m.dir[end].sent) || (e->shut & DW_WR))
-		diff_until(r, end, is_acked, 0, SETTLE_MS(r));
+		await(r, end, is_acked, 0);
 	if (e->zerocopy)
-		diff_until(r, end, has_event, 0, SETTLE_MS(r));
+		await(r, end, has_event, 0);
 }
 
 /* The answer to a SYN may come late, too: connect() did not wait. */
@@ -164,13 +166,13 @@ static void settle_connect(struct diff_run *r, int end)
 	const struct diff_side *e = &r->m.side[end];
 
 	if (e->connecting && e->nonblock && !e->gone && !r->m.defer)
-		diff_until(r, end, is_answered, 0, SETTLE_MS(r));
+		await(r, end, is_answered, 0);
 }
 
 static void settle_reset(struct diff_run *r, int end)
 {
 	if (r->m.side[end].hit)
-		diff_until(r, end, has_event, 0, SETTLE_MS(r));
+		await(r, end, has_event, 0);
 	r->m.side[end].hit = false;
 }
 

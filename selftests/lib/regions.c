@@ -34,11 +34,15 @@ static char *map(int fd, size_t len, int prot, off_t offset)
 
 static void unmap(char *at, size_t len)
 {
-	int saved = errno;
-
 	if (at)
 		munmap(at, len);
-	errno = saved;
+}
+
+void unmap_all(const struct speed_lease *l, const struct regions *r)
+{
+	unmap(r->own, PAGE);
+	unmap(r->peer, 2 * PAGE);
+	unmap(r->data, 2 * l->size);
 }
 
 bool map_try(int fd, const struct speed_lease *l, struct regions *r)
@@ -48,9 +52,7 @@ bool map_try(int fd, const struct speed_lease *l, struct regions *r)
 	r->data = map(fd, 2 * l->size, l->role == SPEED_ROLE_TX ? RW : PROT_READ, l->off_data);
 	if (r->own && r->peer && r->data)
 		return true;
-	unmap(r->own, PAGE);
-	unmap(r->peer, 2 * PAGE);
-	unmap(r->data, 2 * l->size);
+	unmap_all(l, r);
 	errno = EPERM;
 	return false;
 }

@@ -25,6 +25,7 @@ struct regions {
 bool map_try(int fd, const struct speed_lease *l, struct regions *r);
 /* The same where nobody can take the lease. */
 void map_all(int fd, const struct speed_lease *l, struct regions *r);
+void unmap_all(const struct speed_lease *l, const struct regions *r);
 
 /* Reads or writes a byte there: the signal that it ends with, or 0. */
 int touch(volatile char *at, bool write);
