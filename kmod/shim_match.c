@@ -83,8 +83,9 @@ struct sock *shim_find_peer(struct sock *sk, bool anew)
 static void set_pair(struct shim *shim, struct speed_pair *pair, int end)
 {
 	shim->end = end;
-	pair->tcp.bars[end] = shim->bars;
 	smp_store_release(&shim->pair, pair);		/* shim_pair() */
+	/* Nothing is published before it can be read: shim_fuse() */
+	smp_store_release(&pair->tcp.bars[end], shim->bars);
 }
 
 /* In one piece of memory, but one of them has given that connection up. */
@@ -100,6 +101,7 @@ static bool join_locked(struct shim *shim, struct shim *peer, struct speed_pair 
 		return false;
 	pair->tcp.late = shim->late || peer->late;
 	pair->tcp.data_ready = shim->sk->sk_data_ready;
+	pair->tcp.bars[1] = BIT(SPEED_TCP_BUSY);
 	set_pair(peer, pair, 0);
 	set_pair(shim, pair, 1);
 	return true;

@@ -21,7 +21,10 @@ static ssize_t fill(struct sock *sk, struct msghdr *msg, size_t len)
 	return shim_receive(sk, msg, len, MSG_DONTWAIT);
 }
 
-/* Of TCP's bytes as many as are next. Return: as TCP's. */
+/*
+ * Of TCP's bytes as many as are next. Return: as TCP's, or -ERESTART where a ring may have
+ * come before them since.
+ */
 static ssize_t splice_tcp(struct shim *shim, struct socket *sock, loff_t *ppos,
 			  struct pipe_inode_info *pipe, size_t len, unsigned int flags)
 {
@@ -36,6 +39,8 @@ static ssize_t splice_tcp(struct shim *shim, struct socket *sock, loff_t *ppos,
 		speed_role_enter(ring, SPEED_ROLE_RX);
 	next = shim_tcp_unread(shim->sk);
 	smp_rmb();	/* these bytes of TCP come before what comes to the ring now */
+	if (unlikely(!pair && shim_pair(shim)))
+		return -ERESTART;
 	if (ring && speed_ring_live(ring))
 		next = min(next, shim_tcp_before(ring, shim->sk));
 	if (next)
@@ -48,9 +53,14 @@ static ssize_t splice_tcp(struct shim *shim, struct socket *sock, loff_t *ppos,
 static ssize_t splice_some(struct shim *shim, struct socket *sock, loff_t *ppos,
 			   struct pipe_inode_info *pipe, size_t len, unsigned int flags)
 {
-	if (shim_ring_first(shim))
-		return speed_splice_copy(shim->sk, pipe, len, fill);
-	return splice_tcp(shim, sock, ppos, pipe, len, flags);
+	ssize_t n;
+
+	do {
+		if (shim_ring_first(shim))
+			return speed_splice_copy(shim->sk, pipe, len, fill);
+		n = splice_tcp(shim, sock, ppos, pipe, len, flags);
+	} while (unlikely(n == -ERESTART));
+	return n;
 }
 
 static ssize_t splice_next(struct shim *shim, struct socket *sock, loff_t *ppos,

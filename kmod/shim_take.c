@@ -125,9 +125,16 @@ static ssize_t ask_end(struct sock *sk)
 	return n;
 }
 
+/* No pair was seen before the call looked for bytes and the end, which may be behind a ring's. */
+static bool joined_since(const struct take *t)
+{
+	return !t->pair && shim_pair(t->shim);
+}
+
 /*
  * What is next, from TCP or from the ring. The consumer's lock is held, if there
- * is a ring. Return: bytes; 0 at the end; -EAGAIN where nothing is next now.
+ * is a ring. Return: bytes; 0 at the end; -EAGAIN where nothing is next now; -ERESTART
+ * where that has to be found out anew.
  */
 static ssize_t take_now(struct take *t, struct speed_ring *ring)
 {
@@ -137,6 +144,8 @@ static ssize_t take_now(struct take *t, struct speed_ring *ring)
 	smp_rmb();	/* an end that is seen comes after all bytes */
 	tcp = shim_tcp_unread(t->sk);
 	smp_rmb();	/* and these bytes of TCP before what comes to the ring now */
+	if (unlikely(joined_since(t)))
+		return -ERESTART;
 	if (ring && speed_ring_live(ring)) {
 		before = tcp_first(ring, t->sk);
 		if (!before)
@@ -155,16 +164,6 @@ static ssize_t take_now(struct take *t, struct speed_ring *ring)
 	return ask_end(t->sk);
 }
 
-static ssize_t take_next(struct take *t, struct speed_ring *ring)
-{
-	ssize_t n;
-
-	do {
-		n = take_now(t, ring);
-	} while (unlikely(n == -ERESTART));
-	return n;
-}
-
 /* TCP alone has bytes, and something to tell of them beside, or its own rules. */
 static bool tcp_peeks(const struct take *t, struct speed_ring *ring)
 {
@@ -174,45 +173,62 @@ static bool tcp_peeks(const struct take *t, struct speed_ring *ring)
 	       !(ring && speed_ring_live(ring));
 }
 
-/* Of @tcp bytes that TCP had when the ring was empty: what came since may be behind it. */
+/* Of @tcp bytes that TCP had when no ring had any: what came since may be behind those. */
 static size_t peek_bound(const struct take *t, u32 tcp)
 {
-	u32 off = max(sk_peek_offset(t->sk, t->flags), 0);
+	int off = sk_peek_offset(t->sk, t->flags);
+	size_t skip = off >= 0 ? off : t->done;
 
 	/* Which says how much there is of another queue. */
 	if (tcp_sk(t->sk)->repair)
 		return t->len;
-	return tcp > off ? tcp - off : 0;
+	return tcp > skip ? tcp - skip : 0;
 }
 
 /* As take_now(), but nothing is taken. */
 static ssize_t peek_now(struct take *t, struct speed_ring *ring)
 {
 	bool end = shim_ended(t->sk);
-	size_t bound;
+	size_t len = t->len - t->done, bound;
 	ssize_t n;
 	u32 tcp;
 
 	smp_rmb();	/* an end that is seen comes after all bytes */
 	tcp = shim_tcp_unread(t->sk);
 	smp_rmb();	/* and these bytes of TCP before what comes to the ring now */
-	bound = unlikely(tcp_peeks(t, ring)) ? peek_bound(t, tcp) : 0;
-	if (unlikely(bound))
+	if (unlikely(joined_since(t)))
+		return -ERESTART;
+	bound = peek_bound(t, tcp);
+	if (unlikely(bound && tcp_peeks(t, ring)))
 		return take_tcp(t, bound);
-	n = shim_peek(t->shim, ring, t->msg, t->len - t->done, t->done, t->flags);
+	if (!t->pair)
+		len = min(len, bound);
+	n = shim_peek(t->shim, ring, t->msg, len, t->done, t->flags);
 	t->told &= n <= 0;
 	if (n || !end || t->done)
 		return n ?: -EAGAIN;
 	return ask_end(t->sk);
 }
 
-static ssize_t peek_next(struct take *t, struct speed_ring *ring)
+static ssize_t take_next(struct take *t, struct speed_ring *ring)
 {
+	return t->flags & MSG_PEEK ? peek_now(t, ring) : take_now(t, ring);
+}
+
+static ssize_t take_paired(struct take *t)
+{
+	struct speed_ring *ring = shim_rx_ring(t->shim, t->pair);
+	struct mutex *lock = &ring->role[SPEED_ROLE_RX].lock;	/* the consumer's */
 	ssize_t n;
 
-	do {
-		n = peek_now(t, ring);
-	} while (unlikely(n == -ERESTART));
+	if (mutex_lock_killable(lock))
+		return -EINTR;
+	speed_role_enter(ring, SPEED_ROLE_RX);
+	/* What is in a ring that lied is nobody's; the socket tells how it ended. */
+	if (unlikely(READ_ONCE(t->pair->broken)))
+		ring = NULL;
+	n = take_next(t, ring);
+	mutex_unlock(lock);
 	return n;
 }
 
@@ -225,22 +241,11 @@ static ssize_t peek_next(struct take *t, struct speed_ring *ring)
  */
 ssize_t shim_take(struct take *t)
 {
-	struct speed_pair *pair = shim_pair(t->shim);
-	struct speed_ring *ring;
-	struct mutex *lock;	/* the consumer's */
 	ssize_t n;
 
-	if (!pair)
-		return t->flags & MSG_PEEK ? peek_next(t, NULL) : take_next(t, NULL);
-	ring = shim_rx_ring(t->shim, pair);
-	lock = &ring->role[SPEED_ROLE_RX].lock;
-	if (mutex_lock_killable(lock))
-		return -EINTR;
-	speed_role_enter(ring, SPEED_ROLE_RX);
-	/* What is in a ring that lied is nobody's; the socket tells how it ended. */
-	if (unlikely(READ_ONCE(pair->broken)))
-		ring = NULL;
-	n = t->flags & MSG_PEEK ? peek_next(t, ring) : take_next(t, ring);
-	mutex_unlock(lock);
+	do {
+		t->pair = shim_pair(t->shim);
+		n = t->pair ? take_paired(t) : take_next(t, NULL);
+	} while (unlikely(n == -ERESTART));
 	return n;
 }

@@ -11,6 +11,7 @@
  * struct take - one call
  * @shim: the reader's
  * @sk: its socket
+ * @pair: what shim_take() saw of its pair
  * @msg: where to
  * @len: bytes wanted in all
  * @done: bytes copied so far
@@ -23,6 +24,7 @@
 struct take {
 	struct shim *shim;
 	struct sock *sk;
+	struct speed_pair *pair;
 	struct msghdr *msg;
 	size_t len;
 	size_t done;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* BPF programs of two instructions, and maps: see bpf.h. */
+/* BPF programs and maps: see bpf.h. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/syscall.h>
@@ -12,20 +12,26 @@ static int bpf(int cmd, union bpf_attr *attr)
 	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
 }
 
+int bpf_load_code(enum bpf_prog_type type, const struct bpf_insn *code, int count)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_type = type;
+	attr.insns = (uintptr_t)code;
+	attr.insn_cnt = count;
+	attr.license = (uintptr_t)"GPL";
+	return bpf(BPF_PROG_LOAD, &attr);
+}
+
 int bpf_load(enum bpf_prog_type type, int value)
 {
 	const struct bpf_insn code[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = value },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	union bpf_attr attr;
 
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = type;
-	attr.insns = (uintptr_t)code;
-	attr.insn_cnt = sizeof(code) / sizeof(code[0]);
-	attr.license = (uintptr_t)"GPL";
-	return bpf(BPF_PROG_LOAD, &attr);
+	return bpf_load_code(type, code, sizeof(code) / sizeof(code[0]));
 }
 
 int bpf_attach_group(int prog, int group, enum bpf_attach_type at)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* BPF programs of two instructions, which need no compiler: "return value". And maps. */
+/* BPF programs of few instructions, which need no compiler, and maps. */
 #ifndef SPEED_SELFTESTS_BPF_H
 #define SPEED_SELFTESTS_BPF_H
 
@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 /* A descriptor, or -1 and errno. */
+int bpf_load_code(enum bpf_prog_type type, const struct bpf_insn *code, int count);
+/* The same of "return value". */
 int bpf_load(enum bpf_prog_type type, int value);
 /* To a control group's directory. */
 int bpf_attach_group(int prog, int group, enum bpf_attach_type at);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A function of the kernel made slow for one thread, by a BPF program on a kprobe: what
+ * others do meanwhile falls between two looks of a call, of which one is before it.
+ */
+#ifndef SPEED_SELFTESTS_DELAY_H
+#define SPEED_SELFTESTS_DELAY_H
+
+#define DELAY_MS	20
+
+/*
+ * From now on the calling thread's calls of @function, of the kernel or a module, begin
+ * with a pause of DELAY_MS, or a little less where the processor is fast. A descriptor,
+ * which ends it when it is closed. Ends the body where there are no kprobes.
+ */
+int delay_begin(const char *function);
+
+#endif
