@@ -23,18 +23,32 @@
 #include "tx.h"
 #include "wait.h"
 
+/*
+ * Bytes by TCP whose failure is not this call's to tell. An error of the socket's, which
+ * TCP has taken from it to tell, is the next call's.
+ */
+static int send_quietly(struct sock *sk, struct msghdr *msg)
+{
+	int n = 0;
+
+	msg->msg_flags |= MSG_NOSIGNAL;
+	lock_sock(sk);
+	if (!sk->sk_err)
+		n = tcp_sendmsg_locked(sk, msg, msg_data_left(msg));
+	if (n < 0 && n != -EPIPE && sk->sk_state == TCP_CLOSE && !sk->sk_err)
+		WRITE_ONCE(sk->sk_err, -n);
+	release_sock(sk);
+	return n;
+}
+
 static ssize_t send_tcp(struct shim *shim, struct msghdr *msg, size_t sent)
 {
 	int n;
 
-	/* What went out before is told first, and an error by the next call. */
-	if (sent && READ_ONCE(shim->sk->sk_err)) {
-		atomic_dec(&shim->inside);
-		return sent;
-	}
 	if (sent)
-		msg->msg_flags |= MSG_NOSIGNAL;
-	n = shim->base->prot->sendmsg(shim->sk, msg, msg_data_left(msg));
+		n = send_quietly(shim->sk, msg);
+	else
+		n = shim->base->prot->sendmsg(shim->sk, msg, msg_data_left(msg));
 	atomic_dec(&shim->inside);
 	return n < 0 ? (ssize_t)sent ?: n : sent + n;
 }
@@ -58,21 +72,16 @@ static void wake_for_sum(struct speed_ring *ring)
 void shim_nobody_reads(struct shim *shim, struct speed_ring *ring, size_t bytes)
 {
 	struct mutex *lock = &ring->role[SPEED_ROLE_TX].lock;
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	struct sock *sk = shim->sk;
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
 	struct kvec vec;
-	int n;
 
 	vec.iov_len = min_t(u64, bytes, speed_ring_size(ring));
 	mutex_lock(lock);
 	shim_unfuse(shim, ring, SPEED_TCP_SHUT);
-	/* Where it has been reset that is the next call's to tell. */
-	if (ring->buf && !READ_ONCE(sk->sk_err)) {
+	if (ring->buf) {
 		vec.iov_base = ring->buf->addr;
 		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, vec.iov_len);
-		n = shim->base->prot->sendmsg(sk, &msg, vec.iov_len);
-		if (n < 0 && n != -EAGAIN && n != -EPIPE)
-			WRITE_ONCE(sk->sk_err, -n);
+		send_quietly(shim->sk, &msg);
 	}
 	mutex_unlock(lock);
 }

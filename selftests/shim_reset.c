@@ -4,9 +4,11 @@
  * connection that was given up nothing reaches the socket's next one.
  */
 #define _GNU_SOURCE
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "delay.h"
 #include "slow_page.h"
 #include "stress.h"
 #include "tcp_pair.h"
@@ -103,10 +105,59 @@ static void given_up(const struct transport *t)
 	close(listener);
 }
 
+/* A reset, while the sender whose ring is full goes on by TCP. */
+static long reset(void *arg)
+{
+	const struct linger l = { .l_onoff = 1 };
+	int fd = *(int *)arg;
+
+	sleep_ms(DELAY_MS / 4);
+	MUST(setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l)) == 0);
+	return close(fd);
+}
+
+static void part_sent(const struct transport *t)
+{
+	const size_t len = 16 << 20;	/* more than there is room for */
+	char *bytes = calloc(1, len);
+	int fd[2], i, on, delay, err, parts = 0;
+	struct task k;
+	ssize_t n;
+
+	(void)t;
+	MUST(bytes);
+	tcp_own_net();
+	for (i = 0; i < 10; i++) {
+		on = i % 5 > 0;
+		tcp_shim_set(on);
+		tcp_pair(fd);
+		MUST(!on || tcp_fuses(fd));
+		delay = delay_begin("lock_sock_nested");
+		task_start(&k, reset, &fd[1]);
+		n = send(fd[0], bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		err = errno;
+		close(delay);
+		WANT(task_join(&k), 0, 0, "%d: reset", i);
+		if (n < 0) {		/* it came before the first byte */
+			WANT(err, ECONNRESET, 0, "%d: send", i);
+			close(fd[0]);
+			continue;
+		}
+		WANT(poll_wait(fd[0], POLLHUP, 5000) & POLLHUP, POLLHUP, 0, "%d: poll", i);
+		parts += on;
+		WANT_ERR(send(fd[0], "x", 1, MSG_NOSIGNAL), ECONNRESET, "%d: send after", i);
+		WANT_ERR(send(fd[0], "x", 1, MSG_NOSIGNAL), EPIPE, "%d: and again", i);
+		close(fd[0]);
+	}
+	free(bytes);
+	WANT_TRUE(parts, "a part was sent");
+}
+
 static const struct test_case cases[] = {
 	{ "held_sender", held_sender, CASE_STREAM | CASE_SPEED },
 	{ "lie_of_old", lie_of_old, CASE_STREAM | CASE_SPEED },
 	{ "given_up", given_up, CASE_STREAM | CASE_SPEED },
+	{ "part_sent", part_sent, CASE_STREAM | CASE_SPEED },
 };
 
 RUN_CASES(cases)
