@@ -66,12 +66,14 @@ static struct sock *wait_for_child(struct sock *sk, long timeo)
 		child = dequeue(sk);
 		if (child)
 			break;
-		if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
+		if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) {
+			child = dequeue(sk);	/* who came before it */
 			err = -EINVAL;
-		else if (!timeo)
+		} else if (!timeo) {
 			err = -EAGAIN;
-		else if (signal_pending(current))
+		} else if (signal_pending(current)) {
 			err = sock_intr_errno(timeo);
+		}
 		if (err)
 			break;
 		timeo = schedule_timeout(timeo);

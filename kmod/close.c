@@ -65,7 +65,7 @@ static void shut_pair(struct speed_pair *pair, int end, int how)
  */
 int speed_shutdown_how(struct sock *sk, int how)
 {
-	struct speed_pair *pair = speed_sk_pair(sk);
+	struct speed_pair *pair;
 
 	/* Of a listener: who is being queued comes before it, or not at all. */
 	spin_lock(&speed_sk(sk)->queue_lock);
@@ -73,6 +73,7 @@ int speed_shutdown_how(struct sock *sk, int how)
 	spin_unlock(&speed_sk(sk)->queue_lock);
 	sk->sk_state_change(sk);
 	wake_up_interruptible_all(&speed_sk(sk)->room);
+	pair = speed_sk_pair(sk);	/* who connects after this finds it shut */
 	if (pair)
 		shut_pair(pair, speed_sk(sk)->end, how);
 	return 0;

@@ -146,6 +146,13 @@ static ssize_t take_locked(struct sock *sk, struct speed_ring *ring, struct take
 	return n;
 }
 
+/* An end or an error was seen: bytes beyond @skip that came before it count before it. */
+static bool came_before(struct speed_ring *ring, u64 skip)
+{
+	smp_rmb();	/* the bytes after what was seen */
+	return !READ_ONCE(ring->pair->broken) && speed_ring_unread(ring) > skip;
+}
+
 /*
  * Nothing is there beyond @skip: the end, an error, or a reason to sleep?
  * Return: 1 to look again, 0 at the end, or the error.
@@ -156,17 +163,18 @@ static int pause_or_end(struct sock *sk, struct speed_ring *ring, u64 skip, long
 
 	if (!end && !READ_ONCE(sk->sk_err))
 		return speed_rx_pause(ring, skip + 1, timeo) ?: 1;
-	smp_rmb();	/* bytes that came before them count before them */
-	if (!READ_ONCE(ring->pair->broken) && speed_ring_unread(ring) > skip)
+	if (came_before(ring, skip))
 		return 1;
 	/* Another may have taken the error, and there was no end yet. */
 	return speed_sock_error(sk) ?: !end;
 }
 
-static bool stop_here(struct sock *sk, long timeo)
+/* Some bytes are there, but not as many as are wanted. */
+static bool stop_here(struct sock *sk, struct speed_ring *ring, u64 skip, long timeo)
 {
-	return READ_ONCE(sk->sk_err) || (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) ||
-	       !timeo || signal_pending(current);
+	if (READ_ONCE(sk->sk_err) || (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN))
+		return !came_before(ring, skip);
+	return !timeo || signal_pending(current);
 }
 
 /* As much as the socket's options ask for. */
@@ -190,7 +198,9 @@ static noinline ssize_t rx_slow(struct sock *sk, struct speed_ring *ring, struct
 		if (n < 0)
 			break;
 		copied += n;
-		if (copied >= target || (copied && stop_here(sk, timeo)))
+		if (flags & MSG_PEEK)
+			skip += n;
+		if (copied >= target || (copied && stop_here(sk, ring, skip, timeo)))
 			break;
 		if (n)
 			continue;

@@ -57,6 +57,7 @@ struct shim_base;
  * @late: attached when calls could be under way already
  * @inside: calls of TCP's sendmsg() under way
  * @calls: calls that may sleep with a pointer to the pair
+ * @alone: calls that read TCP's bytes alone, as there was no pair
  * @given_up: how often the connection was, by connect(AF_UNSPEC)
  * @oob_seq: TCP's number after the last urgent byte sent
  * @fused: how often sending moved to the ring
@@ -79,6 +80,7 @@ struct shim {
 	bool late;
 	atomic_t inside;
 	atomic_t calls;
+	atomic_t alone;
 	u32 given_up;
 	u32 oob_seq;
 	u32 fused;
@@ -169,7 +171,7 @@ static inline bool shim_at_mark(const struct sock *sk)
 }
 
 /* shim_ulp.c */
-struct shim *shim_attach(struct sock *sk, struct shim *peer, gfp_t gfp);
+struct shim *shim_attach(struct sock *sk, struct shim *peer, bool late, gfp_t gfp);
 void shim_conn_put(struct shim_conn *conn);
 void shim_leave(struct sock *sk);
 void shim_bar(struct shim *shim, u32 reason, bool on);

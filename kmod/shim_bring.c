@@ -16,9 +16,10 @@
 
 static struct speed_ring *stop_ring(struct shim *shim, u32 reason)
 {
-	struct speed_pair *pair = shim_pair(shim);
+	struct speed_pair *pair;
 
 	shim_bar(shim, reason, true);
+	pair = shim_pair(shim);		/* one that is made now is barred */
 	return pair ? shim_rx_ring(shim, pair) : NULL;
 }
 

@@ -31,6 +31,19 @@ static int shutdown_pair(struct shim *shim, struct speed_pair *pair, struct sock
 	return err;
 }
 
+/* A pair that comes meanwhile is not used before TCP knows of the end. */
+static int shutdown_alone(struct shim *shim, struct socket *sock, int how)
+{
+	struct speed_pair *pair;
+	int err;
+
+	shim_bar(shim, SPEED_TCP_SHUT, true);
+	pair = shim_pair(shim);		/* one that is made from here on is barred */
+	err = pair ? shutdown_pair(shim, pair, sock, how) : shim->base->ops->shutdown(sock, how);
+	shim_bar(shim, SPEED_TCP_SHUT, false);
+	return err;
+}
+
 /**
  * shim_shutdown() - shutdown()
  * @sock: the socket
@@ -42,13 +55,17 @@ static int shutdown_pair(struct shim *shim, struct speed_pair *pair, struct sock
 int shim_shutdown(struct socket *sock, int how)
 {
 	struct shim *shim = shim_of(sock->sk);
-	struct speed_pair *pair = shim ? shim_pair(shim) : NULL;
+	struct speed_pair *pair;
 	int err;
 
-	if (!pair)
+	if (!shim)
 		return shim_tcp_of(sock->sk)->ops->shutdown(sock, how);
 	atomic_inc(&shim->calls);
-	err = shutdown_pair(shim, pair, sock, how);
+	pair = shim_pair(shim);
+	if (pair)
+		err = shutdown_pair(shim, pair, sock, how);
+	else
+		err = shutdown_alone(shim, sock, how);
 	atomic_dec(&shim->calls);
 	return err;
 }

@@ -84,7 +84,7 @@ static void set_pair(struct shim *shim, struct speed_pair *pair, int end)
 {
 	shim->end = end;
 	smp_store_release(&shim->pair, pair);		/* shim_pair() */
-	/* Nothing is published before it can be read: shim_fuse() */
+	/* Nothing is published before both know of it: shim_fuse() */
 	smp_store_release(&pair->tcp.bars[end], shim->bars);
 }
 

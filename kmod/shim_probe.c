@@ -105,14 +105,14 @@ static bool is_local(const struct sock *sk)
 	return local4(net, sk->sk_daddr);
 }
 
-static struct shim *attach(struct sock *sk, struct shim *peer)
+static struct shim *attach(struct sock *sk, struct shim *peer, bool late)
 {
 	u32 unfit = shim_unfit(sk);
 	struct shim *shim;
 
 	if (!unfit && !shim_try_use())
 		return NULL;
-	shim = unfit ? NULL : shim_attach(sk, peer, GFP_ATOMIC);
+	shim = unfit ? NULL : shim_attach(sk, peer, late, GFP_ATOMIC);
 	if (shim)
 		return shim;
 	speed_count_reason(unfit ?: SPEED_TCP_MEMORY);
@@ -133,7 +133,7 @@ static void client_comes(struct sock *sk, const struct speed_net *sn)
 	else if (!speed_port_allowed(sn, ntohs(sk->sk_dport)))
 		speed_count_reason(SPEED_TCP_PORT);
 	else if (is_local(sk))
-		attach(sk, NULL);
+		attach(sk, NULL, false);
 }
 
 /* Connected elsewhere, by its names; a translation may have kept it here. */
@@ -145,7 +145,7 @@ static void client_arrives(struct sock *sk, const struct speed_net *sn)
 	if (shim_of(sk) || sk->sk_kern_sock || !shim_translated(sk, &back) ||
 	    !local4(sock_net(sk), back.from) || !speed_port_allowed(sn, ntohs(back.from_port)))
 		return;
-	shim = attach(sk, NULL);
+	shim = attach(sk, NULL, true);
 	if (shim)
 		shim_wait_calls(shim);
 }
@@ -179,7 +179,7 @@ static void child_comes(struct sock *sk, const struct speed_net *sn)
 		return;
 	other = shim_of(peer);
 	if (!shim && other)
-		shim = attach(sk, other);
+		shim = attach(sk, other, false);
 	if (shim) {
 		/* A kernel's, or MPTCP's that may yet become a program's. */
 		if (sk->sk_kern_sock)

@@ -43,21 +43,30 @@ static int shim_sendpage(struct sock *sk, struct page *page, int offset, size_t 
 }
 #endif
 
+/* As TCP under the lock: its numbers move one by one. */
+static int unread_now(struct sock *sk, struct shim *shim)
+{
+	bool slow = lock_sock_fast(sk);
+	u64 bytes = shim_inq(shim);
+
+	unlock_sock_fast(sk, slow);
+	return min_t(u64, bytes, INT_MAX);
+}
+
 static int shim_ioctl(struct sock *sk, int cmd, speed_ioctl_arg_t arg)
 {
 	struct shim *shim = shim_of(sk);
-	u64 bytes;
+	int err;
 
 	if (!shim || sk->sk_state == TCP_LISTEN)
 		return shim_tcp_of(sk)->prot->ioctl(sk, cmd, arg);
-	if (cmd == SIOCINQ) {
-		bytes = shim_inq(shim);
-		return speed_compat_ioctl_int(arg, min_t(u64, bytes, INT_MAX));
-	}
+	if (cmd == SIOCINQ)
+		return speed_compat_ioctl_int(arg, unread_now(sk, shim));
+	err = shim->base->prot->ioctl(sk, cmd, arg);
 	/* At the mark only when all that was sent before it was read. */
-	if (cmd == SIOCATMARK && shim_ring_first(shim))
-		return speed_compat_ioctl_int(arg, 0);
-	return shim->base->prot->ioctl(sk, cmd, arg);
+	if (!err && cmd == SIOCATMARK && shim_ring_first(shim))
+		err = speed_compat_ioctl_int(arg, 0);
+	return err;
 }
 
 /*

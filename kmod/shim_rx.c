@@ -61,6 +61,16 @@ static bool came_after_all(const struct take *t)
 	return speed_data_ready(ring, 1) && !(t->flags & MSG_PEEK);
 }
 
+/* Some, and the end, or an error: bytes that came before it may have come after the look. */
+static bool ended_since(const struct take *t)
+{
+	bool end = shim_ended(t->sk) && !shim_at_mark(t->sk) &&
+		   !((t->flags & MSG_PEEK) && READ_ONCE(tcp_sk(t->sk)->urg_data));
+
+	smp_rmb();	/* the bytes after the end */
+	return end;
+}
+
 static ssize_t receive_all(struct take *t)
 {
 	size_t target = sock_rcvlowat(t->sk, t->flags & MSG_WAITALL, t->len);
@@ -81,7 +91,7 @@ static ssize_t receive_all(struct take *t)
 		if (n != -EAGAIN || t->done >= target)
 			break;
 		if (t->done ? stop_here(t, timeo) : !timeo) {
-			if (looked || !came_after_all(t))
+			if (looked || !(t->done ? ended_since(t) : came_after_all(t)))
 				break;
 			looked = true;
 			n = 1;

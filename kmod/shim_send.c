@@ -78,7 +78,8 @@ void shim_nobody_reads(struct shim *shim, struct speed_ring *ring, size_t bytes)
 	vec.iov_len = min_t(u64, bytes, speed_ring_size(ring));
 	mutex_lock(lock);
 	shim_unfuse(shim, ring, SPEED_TCP_SHUT);
-	if (ring->buf) {
+	/* Or it has been given up, and is another connection now. */
+	if (ring->buf && shim_pair(shim) == ring->pair) {
 		vec.iov_base = ring->buf->addr;
 		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, vec.iov_len);
 		send_quietly(shim->sk, &msg);

@@ -14,6 +14,7 @@
 #include "shim.h"
 #include "shim_proto.h"
 #include "shim_splice.h"
+#include "shim_take.h"
 #include "splice.h"
 
 static ssize_t fill(struct sock *sk, struct msghdr *msg, size_t len)
@@ -21,14 +22,11 @@ static ssize_t fill(struct sock *sk, struct msghdr *msg, size_t len)
 	return shim_receive(sk, msg, len, MSG_DONTWAIT);
 }
 
-/*
- * Of TCP's bytes as many as are next. Return: as TCP's, or -ERESTART where a ring may have
- * come before them since.
- */
+/* Of TCP's bytes as many as are next. Return: as TCP's. */
 static ssize_t splice_tcp(struct shim *shim, struct socket *sock, loff_t *ppos,
 			  struct pipe_inode_info *pipe, size_t len, unsigned int flags)
 {
-	struct speed_pair *pair = shim_pair(shim);
+	struct speed_pair *pair = shim_alone_begin(shim);
 	struct speed_ring *ring = pair ? shim_rx_ring(shim, pair) : NULL;
 	ssize_t n = -EAGAIN;
 	u32 next;
@@ -39,28 +37,23 @@ static ssize_t splice_tcp(struct shim *shim, struct socket *sock, loff_t *ppos,
 		speed_role_enter(ring, SPEED_ROLE_RX);
 	next = shim_tcp_unread(shim->sk);
 	smp_rmb();	/* these bytes of TCP come before what comes to the ring now */
-	if (unlikely(!pair && shim_pair(shim)))
-		return -ERESTART;
 	if (ring && speed_ring_live(ring))
 		next = min(next, shim_tcp_before(ring, shim->sk));
 	if (next)
 		n = shim->base->ops->splice_read(sock, ppos, pipe, min_t(size_t, len, next), flags);
 	if (ring)
 		mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
+	else
+		shim_alone_end(shim);
 	return n;
 }
 
 static ssize_t splice_some(struct shim *shim, struct socket *sock, loff_t *ppos,
 			   struct pipe_inode_info *pipe, size_t len, unsigned int flags)
 {
-	ssize_t n;
-
-	do {
-		if (shim_ring_first(shim))
-			return speed_splice_copy(shim->sk, pipe, len, fill);
-		n = splice_tcp(shim, sock, ppos, pipe, len, flags);
-	} while (unlikely(n == -ERESTART));
-	return n;
+	if (shim_ring_first(shim))
+		return speed_splice_copy(shim->sk, pipe, len, fill);
+	return splice_tcp(shim, sock, ppos, pipe, len, flags);
 }
 
 static ssize_t splice_next(struct shim *shim, struct socket *sock, loff_t *ppos,

@@ -125,16 +125,9 @@ static ssize_t ask_end(struct sock *sk)
 	return n;
 }
 
-/* No pair was seen before the call looked for bytes and the end, which may be behind a ring's. */
-static bool joined_since(const struct take *t)
-{
-	return !t->pair && shim_pair(t->shim);
-}
-
 /*
  * What is next, from TCP or from the ring. The consumer's lock is held, if there
- * is a ring. Return: bytes; 0 at the end; -EAGAIN where nothing is next now; -ERESTART
- * where that has to be found out anew.
+ * is a ring. Return: bytes; 0 at the end; -EAGAIN where nothing is next now.
  */
 static ssize_t take_now(struct take *t, struct speed_ring *ring)
 {
@@ -144,8 +137,6 @@ static ssize_t take_now(struct take *t, struct speed_ring *ring)
 	smp_rmb();	/* an end that is seen comes after all bytes */
 	tcp = shim_tcp_unread(t->sk);
 	smp_rmb();	/* and these bytes of TCP before what comes to the ring now */
-	if (unlikely(joined_since(t)))
-		return -ERESTART;
 	if (ring && speed_ring_live(ring)) {
 		before = tcp_first(ring, t->sk);
 		if (!before)
@@ -164,6 +155,16 @@ static ssize_t take_now(struct take *t, struct speed_ring *ring)
 	return ask_end(t->sk);
 }
 
+static ssize_t take_next(struct take *t, struct speed_ring *ring)
+{
+	ssize_t n;
+
+	do {
+		n = take_now(t, ring);
+	} while (unlikely(n == -ERESTART));
+	return n;
+}
+
 /* TCP alone has bytes, and something to tell of them beside, or its own rules. */
 static bool tcp_peeks(const struct take *t, struct speed_ring *ring)
 {
@@ -173,51 +174,56 @@ static bool tcp_peeks(const struct take *t, struct speed_ring *ring)
 	       !(ring && speed_ring_live(ring));
 }
 
-/* Of @tcp bytes that TCP had when no ring had any: what came since may be behind those. */
+/* Of @tcp bytes that TCP had when the ring was empty: what came since may be behind it. */
 static size_t peek_bound(const struct take *t, u32 tcp)
 {
-	int off = sk_peek_offset(t->sk, t->flags);
-	size_t skip = off >= 0 ? off : t->done;
+	u32 off = max(sk_peek_offset(t->sk, t->flags), 0);
 
 	/* Which says how much there is of another queue. */
 	if (tcp_sk(t->sk)->repair)
 		return t->len;
-	return tcp > skip ? tcp - skip : 0;
+	return tcp > off ? tcp - off : 0;
 }
 
 /* As take_now(), but nothing is taken. */
 static ssize_t peek_now(struct take *t, struct speed_ring *ring)
 {
 	bool end = shim_ended(t->sk);
-	size_t len = t->len - t->done, bound;
+	size_t bound;
 	ssize_t n;
 	u32 tcp;
 
 	smp_rmb();	/* an end that is seen comes after all bytes */
 	tcp = shim_tcp_unread(t->sk);
 	smp_rmb();	/* and these bytes of TCP before what comes to the ring now */
-	if (unlikely(joined_since(t)))
-		return -ERESTART;
-	bound = peek_bound(t, tcp);
-	if (unlikely(bound && tcp_peeks(t, ring)))
+	bound = unlikely(tcp_peeks(t, ring)) ? peek_bound(t, tcp) : 0;
+	if (unlikely(bound))
 		return take_tcp(t, bound);
-	if (!t->pair)
-		len = min(len, bound);
-	n = shim_peek(t->shim, ring, t->msg, len, t->done, t->flags);
+	n = shim_peek(t->shim, ring, t->msg, t->len - t->done, t->done, t->flags);
 	t->told &= n <= 0;
 	if (n || !end || t->done)
 		return n ?: -EAGAIN;
 	return ask_end(t->sk);
 }
 
-static ssize_t take_next(struct take *t, struct speed_ring *ring)
+static ssize_t peek_next(struct take *t, struct speed_ring *ring)
 {
-	return t->flags & MSG_PEEK ? peek_now(t, ring) : take_now(t, ring);
+	ssize_t n;
+
+	do {
+		n = peek_now(t, ring);
+	} while (unlikely(n == -ERESTART));
+	return n;
 }
 
-static ssize_t take_paired(struct take *t)
+static ssize_t take_or_peek(struct take *t, struct speed_ring *ring)
 {
-	struct speed_ring *ring = shim_rx_ring(t->shim, t->pair);
+	return t->flags & MSG_PEEK ? peek_next(t, ring) : take_next(t, ring);
+}
+
+static ssize_t take_paired(struct take *t, struct speed_pair *pair)
+{
+	struct speed_ring *ring = shim_rx_ring(t->shim, pair);
 	struct mutex *lock = &ring->role[SPEED_ROLE_RX].lock;	/* the consumer's */
 	ssize_t n;
 
@@ -225,9 +231,7 @@ static ssize_t take_paired(struct take *t)
 		return -EINTR;
 	speed_role_enter(ring, SPEED_ROLE_RX);
 	/* What is in a ring that lied is nobody's; the socket tells how it ended. */
-	if (unlikely(READ_ONCE(t->pair->broken)))
-		ring = NULL;
-	n = take_next(t, ring);
+	n = take_or_peek(t, unlikely(READ_ONCE(pair->broken)) ? NULL : ring);
 	mutex_unlock(lock);
 	return n;
 }
@@ -241,11 +245,12 @@ static ssize_t take_paired(struct take *t)
  */
 ssize_t shim_take(struct take *t)
 {
+	struct speed_pair *pair = shim_alone_begin(t->shim);
 	ssize_t n;
 
-	do {
-		t->pair = shim_pair(t->shim);
-		n = t->pair ? take_paired(t) : take_next(t, NULL);
-	} while (unlikely(n == -ERESTART));
+	if (pair)
+		return take_paired(t, pair);
+	n = take_or_peek(t, NULL);
+	shim_alone_end(t->shim);
 	return n;
 }

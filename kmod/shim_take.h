@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a call that receives works with.
+ * What a call that receives works with, and calls that read where there is no pair.
  */
 #ifndef SPEED_SHIM_TAKE_H
 #define SPEED_SHIM_TAKE_H
@@ -11,7 +11,6 @@
  * struct take - one call
  * @shim: the reader's
  * @sk: its socket
- * @pair: what shim_take() saw of its pair
  * @msg: where to
  * @len: bytes wanted in all
  * @done: bytes copied so far
@@ -24,7 +23,6 @@
 struct take {
 	struct shim *shim;
 	struct sock *sk;
-	struct speed_pair *pair;
 	struct msghdr *msg;
 	size_t len;
 	size_t done;
@@ -36,5 +34,33 @@ struct take {
 };
 
 ssize_t shim_take(struct take *t);
+
+/**
+ * shim_alone_begin() - a call is going to read TCP's bytes alone, if there is no pair
+ * @shim: the reader's
+ *
+ * No ring is used while such a call is under way: what it finds, and the end, come before
+ * all bytes of a ring.
+ *
+ * Return: the pair, or NULL: shim_alone_end() has to follow.
+ */
+static inline struct speed_pair *shim_alone_begin(struct shim *shim)
+{
+	struct speed_pair *pair = shim_pair(shim);
+
+	if (likely(pair))
+		return pair;
+	atomic_inc(&shim->alone);
+	smp_mb__after_atomic();	/* who fuses has made the pair, and looks at the count after */
+	pair = shim_pair(shim);
+	if (unlikely(pair))
+		atomic_dec(&shim->alone);
+	return pair;
+}
+
+static inline void shim_alone_end(struct shim *shim)
+{
+	atomic_dec(&shim->alone);
+}
 
 #endif

@@ -93,12 +93,13 @@ void shim_bar(struct shim *shim, u32 reason, bool on)
  * shim_attach() - make a socket's calls ours
  * @sk: the socket, locked; its ULP slot is free
  * @peer: the other end's part, under RCU, or NULL where it is not known
+ * @late: calls may be under way already; shim_wait_calls() has to follow
  * @gfp: whether it may sleep
  *
  * Return: its part, or NULL where the socket is of no kind that is known, or
  * memory is short.
  */
-struct shim *shim_attach(struct sock *sk, struct shim *peer, gfp_t gfp)
+struct shim *shim_attach(struct sock *sk, struct shim *peer, bool late, gfp_t gfp)
 {
 	const struct shim_base *base = shim_base_of(sk);
 	struct shim *shim = NULL;
@@ -113,10 +114,12 @@ struct shim *shim_attach(struct sock *sk, struct shim *peer, gfp_t gfp)
 		shim = make_half(gfp);
 	if (!shim)
 		return NULL;
-	*shim = (struct shim){ .sk = sk, .base = base, .slot = slot };
+	*shim = (struct shim){ .sk = sk, .base = base, .slot = slot, .late = late };
 	spin_lock_init(&shim->lock);
 	if (sk->sk_rcvlowat > 1)
 		shim->bars = BIT(SPEED_TCP_ODD);
+	if (late)
+		shim->bars |= BIT(SPEED_TCP_BUSY);
 	rcu_assign_pointer(inet_csk(sk)->icsk_ulp_data, shim);
 	WRITE_ONCE(inet_csk(sk)->icsk_ulp_ops, &shim_ulp_ops);
 	/* The context before the calls that look for it. */
@@ -130,20 +133,21 @@ struct shim *shim_attach(struct sock *sk, struct shim *peer, gfp_t gfp)
 /* setsockopt(TCP_ULP, "speed") */
 static int ulp_init(struct sock *sk)
 {
+	bool late = !((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN));
 	u32 unfit = shim_unfit(sk);
 	struct shim *shim;
 	struct sock *peer;
 
 	if (unfit)
 		return -EOPNOTSUPP;
-	shim = shim_attach(sk, NULL, GFP_KERNEL);
+	shim = shim_attach(sk, NULL, late, GFP_KERNEL);
 	if (!shim)
 		return -ENOBUFS;
 	shim->asked = true;
 	/* Taken away for ULPs that do not pass MSG_ZEROCOPY on: this one does. */
 	if (sk->sk_socket)
 		set_bit(SOCK_SUPPORT_ZC, &sk->sk_socket->flags);
-	if (sk->sk_state == TCP_CLOSE || sk->sk_state == TCP_LISTEN)
+	if (!late)
 		return 0;
 	shim_wait_calls(shim);
 	peer = shim_find_peer(sk, true);
@@ -216,7 +220,7 @@ static void ulp_clone(const struct request_sock *req, struct sock *newsk, const 
 	newsk->sk_prot_creator = (struct proto *)base->prot;
 	if (!asked || !try_module_get(THIS_MODULE))
 		return;
-	shim = shim_attach(newsk, NULL, gfp);
+	shim = shim_attach(newsk, NULL, false, gfp);
 	if (!shim) {
 		module_put(THIS_MODULE);
 		return;

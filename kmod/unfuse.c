@@ -127,6 +127,20 @@ static bool urgent_unread(struct shim *shim, const struct sock *reader)
 	return false;
 }
 
+/* The reader has a call under way that knows of no ring. */
+static bool reads_alone(const struct sock *sk)
+{
+	struct shim *shim;
+	bool yes;
+
+	smp_mb();	/* who counts himself after this look sees the pair: shim_alone_begin() */
+	rcu_read_lock();
+	shim = shim_of(sk);
+	yes = shim && atomic_read(&shim->alone);
+	rcu_read_unlock();
+	return yes;
+}
+
 static u32 why_not_yet(struct shim *shim, struct speed_ring *ring)
 {
 	struct sock *sk = shim->sk;
@@ -141,6 +155,8 @@ static u32 why_not_yet(struct shim *shim, struct speed_ring *ring)
 		return SPEED_TCP_BUSY;
 	if (urgent_unread(shim, speed_ring_reader(ring)))
 		return SPEED_TCP_ODD;
+	if (reads_alone(speed_ring_reader(ring)))
+		return SPEED_TCP_BUSY;
 	/* Only who was attached in the middle of its life has any. */
 	if (ring->pair->tcp.late && (inside_tcp(sk) || inside_tcp(speed_ring_reader(ring))))
 		return SPEED_TCP_BUSY;

@@ -24,7 +24,7 @@
 #define CALL(func)	{ .code = BPF_JMP | BPF_CALL, .imm = (func) }
 #define EXIT		{ .code = BPF_JMP | BPF_EXIT }
 
-/* Only this thread is held up. Between two looks at the clock the stack is walked: that is slow. */
+/* Only this thread is held up. Between looks at the clock the stack is walked: that is slow. */
 static int load(pid_t tid)
 {
 	const struct bpf_insn code[] = {

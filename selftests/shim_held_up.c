@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A thread that is held up between two looks, or two steps, of one call, while others do
+ * what makes its first look old: nothing is lost, or comes out of its place.
+ */
+#define _GNU_SOURCE
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "delay.h"
+#include "slow_page.h"
+#include "stress.h"
+#include "tcp_pair.h"
+
+#define ROUNDS	4
+#define PIECE	1000
+
+/* By the ring, and more by TCP. */
+static long put_both(void *arg)
+{
+	static char more[PIECE];
+	const int *fd = arg;
+
+	sleep_ms(DELAY_MS / 4);
+	MUST(tcp_put(fd[0], PIECE, 0));
+	stream_fill(more, PIECE, PIECE);
+	return tcp_send_odd(fd[0], more, PIECE, 0);
+}
+
+/* How many bytes it copied; nothing can be mapped of so few. */
+static ssize_t get_zerocopy(int fd, char *at, size_t room, char *buf, size_t len)
+{
+	struct tcp_zerocopy_receive z = {
+		.address = (unsigned long)at, .length = room,
+		.copybuf_address = (unsigned long)buf, .copybuf_len = len,
+	};
+	socklen_t size = sizeof(z);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, &z, &size) || z.length)
+		return -1;
+	return z.copybuf_len;
+}
+
+/* The first bytes of all come while the reader brings what there is home. */
+static void brought_home(const struct transport *t)
+{
+	size_t room = 1 << 18;
+	char *at, buf[4096];
+	int fd[2], i, delay;
+	struct task k;
+	ssize_t n;
+
+	(void)t;
+	tcp_shim_net();
+	delay = delay_begin("shim_bar");
+	for (i = 0; i < ROUNDS; i++) {
+		tcp_pair(fd);
+		at = mmap(NULL, room, PROT_READ, MAP_SHARED, fd[1], 0);
+		MUST(at != MAP_FAILED);
+		task_start(&k, put_both, fd);
+		n = get_zerocopy(fd[1], at, room, buf, sizeof(buf));
+		WANT_TRUE(n >= 0 && stream_check(buf, n, 0), "%d: the first %zd bytes", i, n);
+		WANT(task_join(&k), PIECE, 0, "%d: sent", i);
+		WANT_TRUE(tcp_get(fd[1], 2 * PIECE - n, n), "%d: in order", i);
+		munmap(at, room);
+		tcp_close(fd);
+	}
+	close(delay);
+}
+
+static long wake(void *arg)
+{
+	sleep_ms(DELAY_MS / 4);
+	return send(*(int *)arg, "wake", 4, 0);
+}
+
+/* Who sleeps in TCP's own calls, while the second end asks for the shim. */
+static void asked_late(const struct transport *t)
+{
+	int listener, fd[2], i, delay;
+	struct task sleeper, waker;
+	struct address a;
+	struct end e;
+	char got[8];
+	struct call c = { &e, got, sizeof(got), 0 };
+
+	(void)t;
+	tcp_own_net();
+	delay = delay_begin("shim_wait_calls");
+	listener = tcp_listen_at(LOCAL4, 0, &a);
+	for (i = 0; i < ROUNDS; i++) {
+		int client = tcp_socket(&a);
+
+		WANT_OK(tcp_set_ulp(client, "speed"), "one asks");
+		tcp_join(listener, &a, client, fd);
+		e = (struct end){ .fd = fd[1] };
+		task_start(&sleeper, call_recv, &c);
+		WANT_TRUE(task_sleeps(&sleeper), "%d: recv waits", i);
+		task_start(&waker, wake, &fd[0]);
+		WANT_OK(tcp_set_ulp(fd[1], "speed"), "%d: the other asks", i);
+		WANT(task_join(&waker), 4, 0, "%d: send", i);
+		WANT_TRUE(task_ends(&sleeper, 5000), "%d: it is woken", i);
+		WANT_OK(shutdown(fd[0], SHUT_WR), "shutdown");
+		WANT(task_join(&sleeper), 4, 0, "%d: recv", i);
+		tcp_close(fd);
+	}
+	close(delay);
+	close(listener);
+}
+
+static long send_late(void *arg)
+{
+	sleep_ms(DELAY_MS / 4);
+	return slow_send(arg);
+}
+
+static long give_late(void *arg)
+{
+	sleep_ms(300);
+	slow_page_give(arg, "");
+	return 0;
+}
+
+/* The first bytes of all are on the way into the ring when their sender says the end. */
+static void shut_while_sent(const struct transport *t)
+{
+	struct task sender, giver;
+	char buf[SLOW_BYTES];
+	int fd[2], delay, i;
+	struct slow h;
+	long n, sent;
+
+	(void)t;
+	tcp_shim_net();
+	delay = delay_begin("inet_shutdown");
+	for (i = 0; i < ROUNDS; i++) {
+		slow_page_open(&h.page);
+		tcp_pair(fd);
+		h.fd = fd[0];
+		task_start(&sender, send_late, &h);
+		task_start(&giver, give_late, &h.page);
+		WANT_OK(shutdown(fd[0], SHUT_WR), "%d: shutdown", i);
+		MUST(poll_wait(fd[1], POLLRDHUP, 5000) & POLLRDHUP);
+		n = recv(fd[1], buf, sizeof(buf), 0);
+		task_join(&giver);
+		sent = task_join(&sender);
+		WANT(sent < 0 ? 0 : sent, n, 0, "%d: sent, and read before the end", i);
+		tcp_close(fd);
+		slow_page_close(&h.page);
+	}
+	close(delay);
+}
+
+static const struct test_case cases[] = {
+	{ "brought_home", brought_home, CASE_STREAM | CASE_SPEED },
+	{ "asked_late", asked_late, CASE_STREAM | CASE_SPEED },
+	{ "shut_while_sent", shut_while_sent, CASE_STREAM | CASE_SPEED },
+};
+
+RUN_CASES(cases)
