@@ -66,19 +66,20 @@ static struct sock *wait_for_child(struct sock *sk, long timeo)
 		child = dequeue(sk);
 		if (child)
 			break;
-		if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) {
-			child = dequeue(sk);	/* who came before it */
+		if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
 			err = -EINVAL;
-		} else if (!timeo) {
+		else if (!timeo)
 			err = -EAGAIN;
-		} else if (signal_pending(current)) {
+		else if (signal_pending(current))
 			err = sock_intr_errno(timeo);
-		}
 		if (err)
 			break;
 		timeo = schedule_timeout(timeo);
 	}
 	finish_wait(sk_sleep(sk), &wait);
+	/* Who came before the end, or woke us and nobody else. */
+	if (!child)
+		child = dequeue(sk);
 	return child ?: ERR_PTR(err);
 }
 

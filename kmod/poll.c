@@ -57,6 +57,7 @@ static __poll_t poll_ends(const struct sock *sk)
 	u8 shutdown = READ_ONCE(sk->sk_shutdown);
 	__poll_t mask = 0;
 
+	smp_rmb();	/* an error that is there is seen with the end that comes after it */
 	if (READ_ONCE(sk->sk_err))
 		mask |= EPOLLERR;
 	if (shutdown == SHUTDOWN_MASK)

@@ -169,12 +169,17 @@ static int pause_or_end(struct sock *sk, struct speed_ring *ring, u64 skip, long
 	return speed_sock_error(sk) ?: !end;
 }
 
-/* Some bytes are there, but not as many as are wanted. */
-static bool stop_here(struct sock *sk, struct speed_ring *ring, u64 skip, long timeo)
+/*
+ * Some bytes are there, but not as many as are wanted, and an error is the next call's.
+ * Return: 1 to look again, or 0 or less.
+ */
+static int pause_with_some(struct sock *sk, struct speed_ring *ring, u64 skip, long *timeo)
 {
 	if (READ_ONCE(sk->sk_err) || (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN))
-		return !came_before(ring, skip);
-	return !timeo || signal_pending(current);
+		return came_before(ring, skip);
+	if (!*timeo || signal_pending(current))
+		return 0;
+	return speed_rx_pause(ring, skip + 1, timeo) ?: 1;
 }
 
 /* As much as the socket's options ask for. */
@@ -200,13 +205,12 @@ static noinline ssize_t rx_slow(struct sock *sk, struct speed_ring *ring, struct
 		copied += n;
 		if (flags & MSG_PEEK)
 			skip += n;
-		if (copied >= target || (copied && stop_here(sk, ring, skip, timeo)))
+		if (copied >= target || (!len && speed_ring_unread(ring)))
 			break;
-		if (n)
-			continue;
-		if (!len && speed_ring_unread(ring))
-			break;
-		n = pause_or_end(sk, ring, skip, &timeo);
+		if (copied)
+			n = pause_with_some(sk, ring, skip, &timeo);
+		else
+			n = pause_or_end(sk, ring, skip, &timeo);
 	}
 	if (copied && flags & MSG_PEEK)
 		sk_peek_offset_fwd(sk, copied);

@@ -31,17 +31,19 @@ static int shutdown_pair(struct shim *shim, struct speed_pair *pair, struct sock
 	return err;
 }
 
-/* A pair that comes meanwhile is not used before TCP knows of the end. */
+/* As a call of TCP's sendmsg(): the ring of a pair that comes meanwhile is not used. */
 static int shutdown_alone(struct shim *shim, struct socket *sock, int how)
 {
 	struct speed_pair *pair;
-	int err;
+	int err = 0;
 
-	shim_bar(shim, SPEED_TCP_SHUT, true);
-	pair = shim_pair(shim);		/* one that is made from here on is barred */
-	err = pair ? shutdown_pair(shim, pair, sock, how) : shim->base->ops->shutdown(sock, how);
-	shim_bar(shim, SPEED_TCP_SHUT, false);
-	return err;
+	atomic_inc(&shim->inside);
+	smp_mb__after_atomic();	/* who makes the pair looks at the count after */
+	pair = shim_pair(shim);
+	if (!pair)
+		err = shim->base->ops->shutdown(sock, how);
+	atomic_dec(&shim->inside);
+	return pair ? shutdown_pair(shim, pair, sock, how) : err;
 }
 
 /**

@@ -23,30 +23,40 @@
 #include "tx.h"
 #include "wait.h"
 
-/*
- * Bytes by TCP whose failure is not this call's to tell. An error of the socket's, which
- * TCP has taken from it to tell, is the next call's.
- */
-static int send_quietly(struct sock *sk, struct msghdr *msg)
+/* Of the call, and not taken from the socket. */
+static bool calls_own(int err)
 {
+	return err == -EPIPE || err == -EAGAIN || err == -EINTR || err == -ERESTARTSYS ||
+	       err == -EFAULT || err == -EINVAL || err == -ENOBUFS || err == -ENOMEM;
+}
+
+/*
+ * Bytes by TCP whose failure is not this call's to tell: an error of the socket's, which TCP
+ * has taken to tell, is the next call's. None where @pair has been given up.
+ */
+static int send_quietly(struct shim *shim, struct speed_pair *pair, struct msghdr *msg)
+{
+	struct sock *sk = shim->sk;
 	int n = 0;
 
 	msg->msg_flags |= MSG_NOSIGNAL;
 	lock_sock(sk);
-	if (!sk->sk_err)
+	if (!sk->sk_err && shim_pair(shim) == pair)
 		n = tcp_sendmsg_locked(sk, msg, msg_data_left(msg));
-	if (n < 0 && n != -EPIPE && sk->sk_state == TCP_CLOSE && !sk->sk_err)
+	if (n < 0 && !calls_own(n) && !sk->sk_err)
 		WRITE_ONCE(sk->sk_err, -n);
 	release_sock(sk);
 	return n;
 }
 
-static ssize_t send_tcp(struct shim *shim, struct msghdr *msg, size_t sent)
+/* What is left of a call that has @sent bytes to @pair, or the whole of one. */
+static ssize_t send_tcp(struct shim *shim, struct speed_pair *pair, struct msghdr *msg,
+			size_t sent)
 {
 	int n;
 
 	if (sent)
-		n = send_quietly(shim->sk, msg);
+		n = send_quietly(shim, pair, msg);
 	else
 		n = shim->base->prot->sendmsg(shim->sk, msg, msg_data_left(msg));
 	atomic_dec(&shim->inside);
@@ -78,11 +88,10 @@ void shim_nobody_reads(struct shim *shim, struct speed_ring *ring, size_t bytes)
 	vec.iov_len = min_t(u64, bytes, speed_ring_size(ring));
 	mutex_lock(lock);
 	shim_unfuse(shim, ring, SPEED_TCP_SHUT);
-	/* Or it has been given up, and is another connection now. */
-	if (ring->buf && shim_pair(shim) == ring->pair) {
+	if (ring->buf) {
 		vec.iov_base = ring->buf->addr;
 		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, vec.iov_len);
-		send_quietly(shim->sk, &msg);
+		send_quietly(shim, ring->pair, &msg);
 	}
 	mutex_unlock(lock);
 }
@@ -192,7 +201,7 @@ static ssize_t send_ring(struct shim *shim, struct speed_ring *ring, struct msgh
 		if (n && unlikely(READ_ONCE(ring->pair->closed[!ring->end])))
 			shim_nobody_reads(shim, ring, n);
 		if (why && !(patient && why == SPEED_TCP_FULL)) {
-			n = send_tcp(shim, msg, sent);
+			n = send_tcp(shim, ring->pair, msg, sent);
 			if (n > 0)
 				wake_for_sum(ring);
 			return n;
@@ -240,7 +249,7 @@ static ssize_t send_odd(struct shim *shim, struct speed_ring *ring, struct msghd
 	atomic_inc(&shim->inside);
 	mutex_unlock(lock);
 	oob = msg->msg_flags & MSG_OOB;
-	n = send_tcp(shim, msg, 0);
+	n = send_tcp(shim, ring->pair, msg, 0);
 	if (oob)
 		note_urgent(shim);
 	if (n > 0)
@@ -264,7 +273,7 @@ static ssize_t send_counted(struct sock *sk, struct shim *shim, struct msghdr *m
 	smp_mb__after_atomic();	/* who makes the pair looks at the count after */
 	pair = shim_pair(shim);
 	if (!pair)
-		return send_tcp(shim, msg, 0);
+		return send_tcp(shim, NULL, msg, 0);
 	atomic_dec(&shim->inside);
 	if ((msg->msg_flags & SHIM_ODD_FLAGS) || msg->msg_controllen)
 		return send_odd(shim, shim_tx_ring(shim, pair), msg);

@@ -25,7 +25,7 @@ static long put_both(void *arg)
 	static char more[PIECE];
 	const int *fd = arg;
 
-	sleep_ms(DELAY_MS / 4);
+	sleep_ms(DELAY_MS / 10);
 	MUST(tcp_put(fd[0], PIECE, 0));
 	stream_fill(more, PIECE, PIECE);
 	return tcp_send_odd(fd[0], more, PIECE, 0);
@@ -39,10 +39,12 @@ static ssize_t get_zerocopy(int fd, char *at, size_t room, char *buf, size_t len
 		.copybuf_address = (unsigned long)buf, .copybuf_len = len,
 	};
 	socklen_t size = sizeof(z);
+	int err;
 
-	if (getsockopt(fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, &z, &size) || z.length)
-		return -1;
-	return z.copybuf_len;
+	do {
+		err = getsockopt(fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, &z, &size);
+	} while (err && errno == EBUSY);	/* the sender stood still */
+	return err || z.length ? -1 : (ssize_t)z.copybuf_len;
 }
 
 /* The first bytes of all come while the reader brings what there is home. */
@@ -74,7 +76,7 @@ static void brought_home(const struct transport *t)
 
 static long wake(void *arg)
 {
-	sleep_ms(DELAY_MS / 4);
+	sleep_ms(DELAY_MS / 10);
 	return send(*(int *)arg, "wake", 4, 0);
 }
 
@@ -114,7 +116,7 @@ static void asked_late(const struct transport *t)
 
 static long send_late(void *arg)
 {
-	sleep_ms(DELAY_MS / 4);
+	sleep_ms(DELAY_MS / 10);
 	return slow_send(arg);
 }
 

@@ -111,7 +111,7 @@ static long reset(void *arg)
 	const struct linger l = { .l_onoff = 1 };
 	int fd = *(int *)arg;
 
-	sleep_ms(DELAY_MS / 4);
+	sleep_ms(DELAY_MS / 10);
 	MUST(setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l)) == 0);
 	return close(fd);
 }
@@ -127,16 +127,15 @@ static void part_sent(const struct transport *t)
 	(void)t;
 	MUST(bytes);
 	tcp_own_net();
+	delay = delay_begin("lock_sock_nested");
 	for (i = 0; i < 10; i++) {
 		on = i % 5 > 0;
 		tcp_shim_set(on);
 		tcp_pair(fd);
 		MUST(!on || tcp_fuses(fd));
-		delay = delay_begin("lock_sock_nested");
 		task_start(&k, reset, &fd[1]);
 		n = send(fd[0], bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 		err = errno;
-		close(delay);
 		WANT(task_join(&k), 0, 0, "%d: reset", i);
 		if (n < 0) {		/* it came before the first byte */
 			WANT(err, ECONNRESET, 0, "%d: send", i);
@@ -149,6 +148,7 @@ static void part_sent(const struct transport *t)
 		WANT_ERR(send(fd[0], "x", 1, MSG_NOSIGNAL), EPIPE, "%d: and again", i);
 		close(fd[0]);
 	}
+	close(delay);
 	free(bytes);
 	WANT_TRUE(parts, "a part was sent");
 }

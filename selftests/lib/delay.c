@@ -14,7 +14,7 @@
 #include "trace.h"
 
 #define KPROBES		"/sys/bus/event_source/devices/kprobe/type"
-#define LOOKS		3000	/* at the clock; the verifier follows each */
+#define LOOKS		8000	/* at the clock; the verifier follows each */
 #define FRAMES		256	/* bytes */
 #define NS_PER_MS	1000000
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A function of the kernel made slow for one thread, by a BPF program on a kprobe: what
- * others do meanwhile falls between two looks of a call, of which one is before it.
+ * others do meanwhile falls between two looks of a call, of which one is before it. Others
+ * need another processor for that.
  */
 #ifndef SPEED_SELFTESTS_DELAY_H
 #define SPEED_SELFTESTS_DELAY_H
