@@ -66,9 +66,9 @@ static void partial_waitall(const struct transport *t)
 }
 
 /* False: time was up before all was seen, and may be next time. */
-static bool late_once(struct end e[2], long limit, bool last)
+static bool late_once(struct end e[2], long limit, bool last, bool peek)
 {
-	char buf[16];
+	char buf[16], peeked[3] = "";
 	struct call c = { &e[0], buf, 16, MSG_WAITALL };
 	bool waits, waits_on;
 	struct task k;
@@ -82,6 +82,9 @@ static bool late_once(struct end e[2], long limit, bool last)
 	sent = end_send(&e[1], "abc", 3, 0);
 	sent_err = sent < 0 ? errno : 0;
 	waits_on = task_sleeps(&k);
+	/* By system call, which ends a lease. */
+	if (peek)
+		recv(e[0].fd, peeked, 3, MSG_PEEK | MSG_DONTWAIT);
 	got = task_join(&k);
 	got_err = errno;
 	if (!last && !(waits && waits_on))
@@ -94,8 +97,7 @@ static bool late_once(struct end e[2], long limit, bool last)
 	return true;
 }
 
-/* What came while it waited, and was not enough, is returned when time is up. */
-static void late_waitall(const struct transport *t)
+static void late(const struct transport *t, bool peek)
 {
 	long limit = 10 * LIMIT_MS;
 	struct end e[2];
@@ -103,10 +105,22 @@ static void late_waitall(const struct transport *t)
 
 	do {
 		tp_pair(t, e);
-		seen = late_once(e, limit, limit > 100 * LIMIT_MS);
+		seen = late_once(e, limit, limit > 100 * LIMIT_MS, peek);
 		pair_close(e);
 		limit *= 4;
 	} while (!seen);
+}
+
+/* What came while it waited, and was not enough, is returned when time is up. */
+static void late_waitall(const struct transport *t)
+{
+	late(t, false);
+}
+
+/* The same where somebody looks at it meanwhile. */
+static void late_peeked(const struct transport *t)
+{
+	late(t, true);
 }
 
 static void sending(const struct transport *t)
@@ -215,6 +229,7 @@ static const struct test_case cases[] = {
 	{ "receiving", receiving, CASE_BOTH | CASE_TCP | CASE_PATHS },
 	{ "partial_waitall", partial_waitall, CASE_ALL },
 	{ "late_waitall", late_waitall, CASE_ALL },
+	{ "late_peeked", late_peeked, CASE_ALL },
 	{ "sending", sending, CASE_BOTH | CASE_PATHS },
 	{ "partial_send", partial_send, CASE_ALL },
 	{ "values", values, CASE_BOTH | CASE_TCP },

@@ -55,20 +55,39 @@ static int recv_piece(struct speed *s, struct spd_iter *it, size_t left, size_t 
 
 /*
  * A wait for many bytes failed, with a signal or a time limit. Fewer may have come:
- * then it is they that are returned.
+ * then it is they that are returned. Return: SPD_PLAIN: the lease went, and the plain
+ * call, which shall not wait, has them. errno is kept.
  */
-static void recv_given_up(struct speed *s, struct spd_iter *it, size_t left, size_t *done)
+static int recv_given_up(struct speed *s, struct spd_iter *it, size_t left, size_t *done)
 {
+	struct spd_role *r = &s->role[SPEED_ROLE_RX];
 	int saved = errno;
 	bool more;
 
 	recv_piece(s, it, left, done, &more);
 	errno = saved;
+	/* After the look, which may have been at a page of zeros. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return speed_ring_counts(&r->side, SPEED_ROLE_RX, r->epoch) ? SPD_FAIL : SPD_PLAIN;
 }
 
-/* Until there is something to return. Return: SPD_LOOK: it is in @done. */
+/* The plain call for what had come when waiting was given up, or that error. */
+static ssize_t recv_rest(struct speed *s, const struct iovec *iov, int n, size_t done, int flags)
+{
+	int saved = errno;
+	ssize_t got = spd_plain_recv(s, iov, n, done, (flags & ~MSG_WAITALL) | MSG_DONTWAIT);
+
+	if (got < 0 && errno == EAGAIN)
+		errno = saved;
+	return got;
+}
+
+/*
+ * Until there is something to return. Return: SPD_LOOK: it is in @done; SPD_PLAIN, and
+ * @given_up: see recv_rest().
+ */
 static int recv_pieces(struct speed *s, const struct iovec *iov, int n, size_t len, int flags,
-		       size_t *done)
+		       size_t *done, bool *given_up)
 {
 	struct spd_iter it = spd_iter_at(iov, n, 0);
 	bool slept = false, more = false;
@@ -84,8 +103,10 @@ static int recv_pieces(struct speed *s, const struct iovec *iov, int n, size_t l
 		if (*done > before)
 			continue;
 		ret = recv_wait(s, len - *done, flags, &slept);
-		if (ret == SPD_FAIL && (flags & MSG_WAITALL))
-			recv_given_up(s, &it, len - *done, done);
+		if (ret == SPD_FAIL && (flags & MSG_WAITALL)) {
+			ret = recv_given_up(s, &it, len - *done, done);
+			*given_up = ret == SPD_PLAIN;
+		}
 	}
 	return ret;
 }
@@ -103,12 +124,15 @@ static int recv_pieces(struct speed *s, const struct iovec *iov, int n, size_t l
 ssize_t spd_recv_stream(struct speed *s, const struct iovec *iov, int n, size_t len, int flags)
 {
 	struct spd_role *r = &s->role[SPEED_ROLE_RX];
+	bool given_up = false;
 	size_t done = 0;
-	int ret = recv_pieces(s, iov, n, len, flags, &done);
+	int ret = recv_pieces(s, iov, n, len, flags, &done, &given_up);
 
 	if (r->owed)
 		spd_pay(s, r);
 	spd_role_leave(r);
+	if (spd_unlikely(given_up) && done < len)
+		return recv_rest(s, iov, n, done, flags);
 	if (ret == SPD_PLAIN && (!done || (flags & MSG_WAITALL)) && done < len)
 		return spd_plain_recv(s, iov, n, done, flags);
 	return done || ret != SPD_FAIL ? (ssize_t)done : -1;

@@ -93,10 +93,14 @@ static bool recvmsg_record(struct call *c, struct slot *h, struct msghdr *msg, i
 static bool recvmsg_mapped(struct call *c, struct slot *h, struct msghdr *msg, int flags,
 			   ssize_t *ret)
 {
-	int told = 0;
+	int told = 0, type = __atomic_load_n(&h->s.type, __ATOMIC_RELAXED);
 	bool made;
 
-	if (h->s.type == SOCK_SEQPACKET)
+	/* Of the connection that was looked for, and not of one that has its place since. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (!pool_word_lives(h, c->word))
+		return false;
+	if (type == SOCK_SEQPACKET)
 		made = recvmsg_record(c, h, msg, flags, ret, &told);
 	else
 		made = recvv(c, h, msg->msg_iov, msg->msg_iovlen, flags, ret);
