@@ -33,19 +33,24 @@ static int may_queue(struct sock *sk, struct sock *listener)
 	return queue_full(listener) ? -EAGAIN : 0;
 }
 
-static int charge_writer(struct speed_ring *ring, size_t bytes)
+static struct sock *payer(const struct speed_ring *ring)
 {
-	return speed_charge(speed_ring_writer(ring), bytes);
+	return ring->reader_pays ? speed_ring_reader(ring) : speed_ring_writer(ring);
 }
 
-static void uncharge_writer(struct speed_ring *ring, size_t bytes)
+static int charge_payer(struct speed_ring *ring, size_t bytes)
 {
-	speed_uncharge(speed_ring_writer(ring), bytes);
+	return speed_charge(payer(ring), bytes);
+}
+
+static void uncharge_payer(struct speed_ring *ring, size_t bytes)
+{
+	speed_uncharge(payer(ring), bytes);
 }
 
 static const struct speed_door speed_door = {
-	.charge		= charge_writer,
-	.uncharge	= uncharge_writer,
+	.charge		= charge_payer,
+	.uncharge	= uncharge_payer,
 };
 
 /* From here on both are connected; nothing may fail any more. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Mappings. mmap() of a socket makes a mapping of the endpoint's mapping file
- * instead, a socket inode of its own with an address_space of its own. Three
+ * instead, an inode of its own with an address_space of its own. Three
  * things follow: close() of the socket is not held up by what is mapped; one
  * unmap_mapping_range() finds every mapping of a role; and invalidate_lock
  * orders faults against revocation, as it orders them against truncation.

@@ -1,70 +1,91 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The mapping file and who uses it: a socket inode with no socket behind it,
- * never in a descriptor table, that only mappings refer to. It holds the pair and the
+ * The mapping file and who uses it: an inode of a file system of our own that nobody can
+ * mount, never in a descriptor table, that only mappings refer to. It holds the pair and the
  * module; the endpoint holds it until it is released, its mappings until they
  * are gone.
+ *
+ * It is no socket's inode: security modules look for the socket behind one, in mprotect().
  */
 #include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/net.h>
+#include <linux/mount.h>
+#include <linux/pseudo_fs.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include <net/sock.h>
 
 #include "map.h"
 
 #define HOLDERS_MAX	64	/* of an endpoint: whoever ends a lease pays for them */
+#define MAP_FS_MAGIC	0x53504d46	/* "SPMF" */
+
+static int map_fs_context(struct fs_context *fc)
+{
+	fc->s_iflags |= SB_I_NOEXEC | SB_I_NODEV;
+	return init_pseudo(fc, MAP_FS_MAGIC) ? 0 : -ENOMEM;
+}
+
+/* Holds the module while it is there, which is while somebody has a file of it. */
+static struct file_system_type map_fs = {
+	.name			= "speed",
+	.owner			= THIS_MODULE,
+	.init_fs_context	= map_fs_context,
+	.kill_sb		= kill_anon_super,
+};
+
+static struct vfsmount *map_mount;
+static int map_mount_users;
 
 /* Last reference: no mapping is left, and the endpoint is released. */
-static int map_file_release(struct socket *sock)
+static int map_file_release(struct inode *inode, struct file *file)
 {
-	struct speed_map *map = SOCK_INODE(sock)->i_private;
+	struct speed_map *map = file->private_data;
 
-	if (!map)
-		return 0;
-	SOCK_INODE(sock)->i_private = NULL;
 	if (map->pair->door->mapped)
 		map->pair->door->mapped(map, false);
 	__free_page(map->scratch);
 	speed_pair_put(map->pair);
 	kfree(map);
+	simple_release_fs(&map_mount, &map_mount_users);
 	return 0;
 }
 
-static const struct proto_ops map_file_ops = {
-	.family		= PF_UNSPEC,
+static const struct file_operations map_fops = {
 	.owner		= THIS_MODULE,
 	.release	= map_file_release,
-	.bind		= sock_no_bind,
-	.connect	= sock_no_connect,
-	.socketpair	= sock_no_socketpair,
-	.accept		= sock_no_accept,
-	.getname	= sock_no_getname,
-	.ioctl		= sock_no_ioctl,
-	.listen		= sock_no_listen,
-	.shutdown	= sock_no_shutdown,
-	.sendmsg	= sock_no_sendmsg,
-	.recvmsg	= sock_no_recvmsg,
-	.mmap		= sock_no_mmap,
 };
+
+static struct file *map_file_alloc(void)
+{
+	struct inode *inode = alloc_anon_inode(map_mount->mnt_sb);
+	struct file *file;
+
+	if (IS_ERR(inode))
+		return ERR_CAST(inode);
+	/* Nobody opens it by name: what may be mapped is a matter of leases alone. */
+	inode->i_flags |= S_PRIVATE;
+	file = alloc_file_pseudo(inode, map_mount, "[speed]", O_RDWR | O_CLOEXEC, &map_fops);
+	if (IS_ERR(file))
+		iput(inode);
+	return file;
+}
 
 static struct file *map_file_open(struct speed_map *map)
 {
-	struct socket *sock = sock_alloc();
+	int err = simple_pin_fs(&map_fs, &map_mount, &map_mount_users);
 	struct file *file;
 
-	if (!sock)
-		return ERR_PTR(-ENFILE);
-	__module_get(THIS_MODULE);
-	sock->ops = &map_file_ops;
-	sock->type = SOCK_RAW;
-	SOCK_INODE(sock)->i_private = NULL;
-	/* Releases the socket if it fails. */
-	file = sock_alloc_file(sock, O_RDWR | O_CLOEXEC, NULL);
-	if (!IS_ERR(file))
-		SOCK_INODE(sock)->i_private = map;
+	if (err)
+		return ERR_PTR(err);
+	file = map_file_alloc();
+	if (IS_ERR(file)) {
+		simple_release_fs(&map_mount, &map_mount_users);
+		return file;
+	}
+	__module_get(THIS_MODULE);	/* put with the file's calls */
+	file->private_data = map;
 	return file;
 }
 

@@ -115,11 +115,28 @@ struct speed_buf *speed_buf_get(size_t size)
 	return buf ?: buf_make(size);
 }
 
+/*
+ * Has nobody kept a page that was mapped? Nothing pins one, but before Linux 6.13 a virtual
+ * machine could. A page that is freed stays its keeper's; one of the pool would be another's.
+ */
+static bool is_ours(const struct speed_buf *buf)
+{
+	unsigned int i;
+
+	/* What is mapped counts as written, whole. */
+	if (buf->dirty < buf->size)
+		return true;
+	for (i = 0; i < buf_pages(buf->size); i++)
+		if (page_count(buf->pages[i]) != 1)
+			return false;
+	return true;
+}
+
 static bool pool_give(struct speed_buf *buf)
 {
 	bool kept = false;
 
-	if (buf->size > SPEED_POOL_BUF_MAX)
+	if (buf->size > SPEED_POOL_BUF_MAX || !is_ours(buf))
 		return false;
 	memset(buf->addr, 0, min(buf->dirty, buf->size));
 	buf->dirty = 0;

@@ -48,7 +48,7 @@ struct speed_user;
 
 /**
  * struct speed_door - what a pair's sockets do in their own way
- * @charge: make a ring's writer pay for bytes of memory; 0 or -ENOBUFS; its
+ * @charge: make who pays for a ring pay for bytes of memory; 0 or -ENOBUFS; its
  *	producer's lock is held; may sleep
  * @uncharge: end it; may sleep, but waits for nobody
  * @settle: all was uncharged and the pair goes: whether it may go at once, or goes later
@@ -123,6 +123,7 @@ struct speed_role {
  * @behind: TCP alone: bytes of TCP may come first; set under the producer's
  *	lock while the ring is empty, cleared under the consumer's while it is not
  * @heard: TCP alone: the producer's index when the network last saw the connection
+ * @reader_pays: for @buf, for which it asked; set with @buf
  * @tcp_seq: TCP alone: sequence number at which the ring takes over
  * @epoll_func: the function of an epoll set's entry in the reader's wait queue, as
  *	somebody said, or NULL; never called
@@ -140,6 +141,7 @@ struct speed_ring {
 	u8 end;
 	bool fused;
 	bool behind;
+	bool reader_pays;
 	u32 tcp_seq;
 	u64 heard;
 	wait_queue_func_t epoll_func;

@@ -29,12 +29,13 @@ void speed_ring_lives_in(struct speed_ring *ring, struct speed_ctl *ctl)
 
 /**
  * speed_ring_need_buf() - make sure that a ring has data pages
- * @ring: the ring; its producer's lock is held. Its writer pays
+ * @ring: the ring; its producer's lock is held
+ * @role: who asks for them, and pays: no reader makes a writer pay that has not written
  *
  * Context: may sleep.
  * Return: 0 or -ENOBUFS.
  */
-int speed_ring_need_buf(struct speed_ring *ring)
+int speed_ring_need_buf(struct speed_ring *ring, int role)
 {
 	const struct speed_door *door = ring->pair->door;
 	struct speed_buf *buf;
@@ -43,6 +44,7 @@ int speed_ring_need_buf(struct speed_ring *ring)
 	lockdep_assert_held(&ring->role[SPEED_ROLE_TX].lock);
 	if (ring->buf)
 		return 0;
+	ring->reader_pays = role == SPEED_ROLE_RX;
 	err = door->charge(ring, speed_ring_size(ring));
 	if (err && speed_reap_now(speed_ring_size(ring)))
 		err = door->charge(ring, speed_ring_size(ring));

@@ -146,40 +146,28 @@ static ssize_t take_locked(struct sock *sk, struct speed_ring *ring, struct take
 	return n;
 }
 
-/* An end or an error was seen: bytes beyond @skip that came before it count before it. */
-static bool came_before(struct speed_ring *ring, u64 skip)
-{
-	smp_rmb();	/* the bytes after what was seen */
-	return !READ_ONCE(ring->pair->broken) && speed_ring_unread(ring) > skip;
-}
-
 /*
- * Nothing is there beyond @skip: the end, an error, or a reason to sleep?
- * Return: 1 to look again, 0 at the end, or the error.
+ * Too little is there: the end, an error, or a reason to sleep? Where there is @some, the
+ * call has that to return, and an error is the next one's.
+ * Return: 1 to look again, 0 at the end or with that, or the error.
  */
-static int pause_or_end(struct sock *sk, struct speed_ring *ring, u64 skip, long *timeo)
+static int pause_or_end(struct sock *sk, struct speed_ring *ring, u64 skip, bool some,
+			long *timeo)
 {
 	bool end = READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
 
-	if (!end && !READ_ONCE(sk->sk_err))
+	if (!end && !READ_ONCE(sk->sk_err)) {
+		if (some && (!*timeo || signal_pending(current)))
+			return 0;
 		return speed_rx_pause(ring, skip + 1, timeo) ?: 1;
-	if (came_before(ring, skip))
+	}
+	smp_rmb();	/* bytes that came before them count before them */
+	if (!READ_ONCE(ring->pair->broken) && speed_ring_unread(ring) > skip)
 		return 1;
+	if (some)
+		return 0;
 	/* Another may have taken the error, and there was no end yet. */
 	return speed_sock_error(sk) ?: !end;
-}
-
-/*
- * Some bytes are there, but not as many as are wanted, and an error is the next call's.
- * Return: 1 to look again, or 0 or less.
- */
-static int pause_with_some(struct sock *sk, struct speed_ring *ring, u64 skip, long *timeo)
-{
-	if (READ_ONCE(sk->sk_err) || (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN))
-		return came_before(ring, skip);
-	if (!*timeo || signal_pending(current))
-		return 0;
-	return speed_rx_pause(ring, skip + 1, timeo) ?: 1;
 }
 
 /* As much as the socket's options ask for. */
@@ -207,10 +195,7 @@ static noinline ssize_t rx_slow(struct sock *sk, struct speed_ring *ring, struct
 			skip += n;
 		if (copied >= target || (!len && speed_ring_unread(ring)))
 			break;
-		if (copied)
-			n = pause_with_some(sk, ring, skip, &timeo);
-		else
-			n = pause_or_end(sk, ring, skip, &timeo);
+		n = pause_or_end(sk, ring, skip, copied, &timeo);
 	}
 	if (copied && flags & MSG_PEEK)
 		sk_peek_offset_fwd(sk, copied);

@@ -187,17 +187,26 @@ __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait)
 	return mask;
 }
 
+static int ioctl_counted(struct shim *shim, struct socket *sock, unsigned int cmd,
+			 unsigned long arg)
+{
+	struct speed_pair *pair;
+
+	if (cmd != SPEED_IOC_WAKE && cmd != SPEED_IOC_WAIT && cmd != SPEED_IOC_EPOLL)
+		return shim->base->ops->ioctl(sock, cmd, arg);
+	pair = shim_pair(shim);	/* before the end, which is set before it */
+	return speed_ioctl_mapped(sock, pair, shim->end, cmd, arg);
+}
+
 int shim_op_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
 	struct shim *shim = shim_of(sock->sk);
-	struct speed_pair *pair;
 	int err;
 
-	if (!shim || (cmd != SPEED_IOC_WAKE && cmd != SPEED_IOC_WAIT && cmd != SPEED_IOC_EPOLL))
+	if (!shim)
 		return shim_tcp_of(sock->sk)->ops->ioctl(sock, cmd, arg);
 	atomic_inc(&shim->calls);
-	pair = shim_pair(shim);	/* before the end, which is set before it */
-	err = speed_ioctl_mapped(sock, pair, shim->end, cmd, arg);
+	err = ioctl_counted(shim, sock, cmd, arg);
 	atomic_dec(&shim->calls);
 	return err;
 }
@@ -221,11 +230,19 @@ int shim_set_peek_off(struct sock *sk, int val)
 /* Of a 32-bit program. */
 int shim_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
+	struct shim *shim = shim_of(sock->sk);
+	int err;
+
 	if (cmd == SPEED_IOC_WAKE || cmd == SPEED_IOC_EPOLL)
 		return shim_op_ioctl(sock, cmd, arg);
 	if (cmd == SPEED_IOC_WAIT)
 		return shim_op_ioctl(sock, cmd, (unsigned long)compat_ptr(arg));
-	return shim_tcp_of(sock->sk)->ops->compat_ioctl(sock, cmd, arg);
+	if (!shim)
+		return shim_tcp_of(sock->sk)->ops->compat_ioctl(sock, cmd, arg);
+	atomic_inc(&shim->calls);
+	err = shim->base->ops->compat_ioctl(sock, cmd, arg);
+	atomic_dec(&shim->calls);
+	return err;
 }
 #endif
 

@@ -169,6 +169,10 @@ static void child_comes(struct sock *sk, const struct speed_net *sn)
 	if (!shim && !(READ_ONCE(sn->loopback) && is_local(sk) &&
 		       speed_port_allowed(sn, inet_sk(sk)->inet_num)))
 		return;
+	if (!shim && sk->sk_kern_sock && !SPEED_MPTCP_ACCEPTS_OURS) {
+		speed_count_reason(SPEED_TCP_KERNEL);
+		return;
+	}
 	/* TCP Fast Open: accepted, and perhaps read from, before this. */
 	if (!shim && sk->sk_socket) {
 		speed_count_reason(SPEED_TCP_FASTOPEN);

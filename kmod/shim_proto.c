@@ -53,19 +53,32 @@ static int unread_now(struct sock *sk, struct shim *shim)
 	return min_t(u64, bytes, INT_MAX);
 }
 
-static int shim_ioctl(struct sock *sk, int cmd, speed_ioctl_arg_t arg)
+static int ioctl_counted(struct sock *sk, struct shim *shim, int cmd, speed_ioctl_arg_t arg)
 {
-	struct shim *shim = shim_of(sk);
 	int err;
 
-	if (!shim || sk->sk_state == TCP_LISTEN)
-		return shim_tcp_of(sk)->prot->ioctl(sk, cmd, arg);
+	if (sk->sk_state == TCP_LISTEN)
+		return shim->base->prot->ioctl(sk, cmd, arg);
 	if (cmd == SIOCINQ)
 		return speed_compat_ioctl_int(arg, unread_now(sk, shim));
 	err = shim->base->prot->ioctl(sk, cmd, arg);
 	/* At the mark only when all that was sent before it was read. */
 	if (!err && cmd == SIOCATMARK && shim_ring_first(shim))
 		err = speed_compat_ioctl_int(arg, 0);
+	return err;
+}
+
+/* It may sleep, for the socket's lock and, before Linux 6.5, in a copy. */
+static int shim_ioctl(struct sock *sk, int cmd, speed_ioctl_arg_t arg)
+{
+	struct shim *shim = shim_of(sk);
+	int err;
+
+	if (!shim)
+		return shim_tcp_of(sk)->prot->ioctl(sk, cmd, arg);
+	atomic_inc(&shim->calls);
+	err = ioctl_counted(sk, shim, cmd, arg);
+	atomic_dec(&shim->calls);
 	return err;
 }
 
@@ -105,21 +118,31 @@ static int shim_set_rcvlowat(struct sock *sk, int val)
 {
 	struct shim *shim = shim_of(sk);
 
-	if (shim && val > 1)
+	if (shim && val > 1) {
+		/* A BPF program may ask in softirq, where nothing can be brought. */
+		if (!sock_owned_by_user(sk))
+			return -EBUSY;
 		shim_bring_home_locked(shim, SPEED_TCP_ODD);
-	else if (shim)
+	} else if (shim) {
 		shim_bar(shim, SPEED_TCP_ODD, false);
+	}
 	return shim_tcp_of(sk)->ops->set_rcvlowat(sk, val);
 }
 
-/* A new socket gets its listener's calls, and keeps them only if it has a shim. */
+/* A new socket gets its listener's calls: TCP's own here, ours by accepted() if it has a shim. */
 static int shim_accept(struct socket *sock, struct socket *newsock, SPEED_ACCEPT_ARGS)
 {
 	const struct shim_base *base = shim_tcp_of(sock->sk);
-	int err = base->ops->accept(sock, newsock, SPEED_ACCEPT_PASS);
+	struct shim *shim = shim_of(sock->sk);
+	int err;
 
-	if (!err && newsock->sk && !shim_of(newsock->sk) && newsock->ops == &base->our_ops)
+	if (READ_ONCE(newsock->ops) == &base->our_ops)
 		WRITE_ONCE(newsock->ops, base->ops);
+	if (!shim)
+		return base->ops->accept(sock, newsock, SPEED_ACCEPT_PASS);
+	atomic_inc(&shim->calls);
+	err = base->ops->accept(sock, newsock, SPEED_ACCEPT_PASS);
+	atomic_dec(&shim->calls);
 	return err;
 }
 

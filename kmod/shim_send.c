@@ -117,7 +117,8 @@ static ssize_t put_piece(struct shim *shim, struct speed_ring *ring, struct msgh
 
 static bool no_buf(struct shim *shim, struct speed_ring *ring)
 {
-	return !ring->buf && (shim->sk->sk_allocation != GFP_KERNEL || speed_ring_need_buf(ring));
+	return !ring->buf && (shim->sk->sk_allocation != GFP_KERNEL ||
+			      speed_ring_need_buf(ring, SPEED_ROLE_TX));
 }
 
 /*

@@ -98,25 +98,41 @@ ssize_t shim_splice_read(struct socket *sock, loff_t *ppos, struct pipe_inode_in
 	struct shim *shim = shim_of(sock->sk);
 	ssize_t n;
 
-	if (!shim || unlikely(*ppos) || !len)
+	if (!shim)
 		return shim_tcp_of(sock->sk)->ops->splice_read(sock, ppos, pipe, len, flags);
 	atomic_inc(&shim->calls);
-	n = splice_next(shim, sock, ppos, pipe, len, flags);
+	if (unlikely(*ppos) || !len)
+		n = shim->base->ops->splice_read(sock, ppos, pipe, len, flags);
+	else
+		n = splice_next(shim, sock, ppos, pipe, len, flags);
 	atomic_dec(&shim->calls);
 	return n;
 }
 
-/* The socket is locked: who would have to wait for a lock comes again. */
+/*
+ * The socket is locked: who would have to wait for a lock comes again, and who is in softirq,
+ * where nothing can be brought, too.
+ */
 static bool brought_home(struct sock *sk)
 {
 	struct shim *shim = shim_of(sk);
 
-	return !shim || !shim_bring_home_locked(shim, SPEED_TCP_ZEROCOPY);
+	return !shim || (sock_owned_by_user(sk) &&
+			 !shim_bring_home_locked(shim, SPEED_TCP_ZEROCOPY));
 }
 
 int shim_read_sock(struct sock *sk, read_descriptor_t *desc, sk_read_actor_t actor)
 {
-	return brought_home(sk) ? shim_tcp_of(sk)->ops->read_sock(sk, desc, actor) : 0;
+	if (brought_home(sk))
+		return shim_tcp_of(sk)->ops->read_sock(sk, desc, actor);
+	/*
+	 * A parser of streams comes again by itself, from a work queue: not at once, where
+	 * the other end may hold it up.
+	 */
+	if (sock_owned_by_user(sk))
+		schedule_timeout_uninterruptible(1);
+	desc->error = -ENOMEM;
+	return 0;
 }
 
 int shim_read_skb(struct sock *sk, skb_read_actor_t actor)

@@ -183,6 +183,11 @@ static bool ring_ready(struct speed_ring *ring, u64 want)
 	       !READ_ONCE(ring->role[SPEED_ROLE_RX].epoch);
 }
 
+static bool is_ready(struct shim *shim, struct speed_ring *ring, u64 want)
+{
+	return ring ? ring_ready(ring, want) : ready(shim, want);
+}
+
 static bool has_given_up(const struct shim *shim, u32 before)
 {
 	return unlikely(READ_ONCE(shim->given_up) != before);
@@ -202,8 +207,7 @@ static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, u32 g
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	add_wait_queue(sk_sleep(sk), &wait);
 	smp_mb();	/* in the queue before the look: who wakes looks there after */
-	while (!err && !has_given_up(shim, given_up) &&
-	       !(ring ? ring_ready(ring, want) : ready(shim, want))) {
+	while (!err && !has_given_up(shim, given_up) && !is_ready(shim, ring, want)) {
 		if (!*timeo)
 			err = -EAGAIN;
 		else if (signal_pending(current))
@@ -212,10 +216,13 @@ static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, u32 g
 			*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
-	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	speed_waits_no_more(sk, true);
 	if (ring)
 		speed_pair_seen(ring->pair, !ring->end);
-	return err;
+	if (!err)
+		return 0;
+	smp_mb();	/* as in speed_wait_data(): no signal has told what came till here */
+	return is_ready(shim, ring, want) ? 0 : err;
 }
 
 /* Bytes in order, with @ring NULL; or those of a ring that its reader has mapped. */

@@ -18,6 +18,12 @@ static bool by_callback(const struct speed_pair *pair)
 	return !pair->door->callbacks_locked;
 }
 
+/* Signals are for who does not wait in a call. */
+static bool wants_signal(const struct socket_wq *wq)
+{
+	return !test_bit(SOCKWQ_ASYNC_WAITDATA, &wq->flags);
+}
+
 /**
  * speed_tell_data() - an endpoint has something to receive
  * @pair: its pair
@@ -28,6 +34,7 @@ static bool by_callback(const struct speed_pair *pair)
 void speed_tell_data(const struct speed_pair *pair, struct sock *sk)
 {
 	struct socket_wq *wq;
+	bool signal;
 
 	if (by_callback(pair)) {
 		sk->sk_data_ready(sk);
@@ -35,10 +42,14 @@ void speed_tell_data(const struct speed_pair *pair, struct sock *sk)
 	}
 	rcu_read_lock();
 	wq = rcu_dereference(sk->sk_wq);
-	if (wq)		/* the caller has looked whether somebody waits */
+	if (wq) {	/* the caller has looked whether somebody waits */
+		/* Before who waits is woken, and waits no more: TCP has the socket locked. */
+		signal = wants_signal(wq);
 		wake_up_interruptible_sync_poll(&wq->wait, EPOLLIN | EPOLLPRI | EPOLLRDNORM |
 						EPOLLRDBAND);
-	sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
+		if (signal)
+			sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
+	}
 	rcu_read_unlock();
 }
 

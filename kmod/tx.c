@@ -139,7 +139,7 @@ static ssize_t put_all(struct sock *sk, struct speed_ring *ring, struct msghdr *
 
 	speed_role_enter(ring, SPEED_ROLE_TX);
 	while (sent < len) {
-		n = speed_tx_error(sk) ?: speed_ring_need_buf(ring);
+		n = speed_tx_error(sk) ?: speed_ring_need_buf(ring, SPEED_ROLE_TX);
 		if (n)
 			break;
 		n = put_some(sk, ring, msg, len - sent);

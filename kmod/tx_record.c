@@ -63,7 +63,7 @@ static int put(struct sock *sk, struct speed_ring *ring, struct msghdr *msg, siz
 	int err;
 
 	speed_role_enter(ring, SPEED_ROLE_TX);
-	err = speed_tx_error(sk) ?: speed_ring_need_buf(ring);
+	err = speed_tx_error(sk) ?: speed_ring_need_buf(ring, SPEED_ROLE_TX);
 	if (err)
 		return err;
 	err = -ENOSPC;

@@ -190,7 +190,7 @@ u32 shim_fuse(struct shim *shim, struct speed_ring *ring)
 		return reason;
 	if (!reader_unmapped(ring))
 		return SPEED_TCP_BUSY;
-	if (speed_ring_need_buf(ring))
+	if (speed_ring_need_buf(ring, SPEED_ROLE_TX))
 		return SPEED_TCP_MEMORY;
 	lock_sock(shim->sk);
 	reason = tcp_send_head(shim->sk) ? SPEED_TCP_BUSY : shim_why(ring);

@@ -236,6 +236,25 @@ static noinline int wait_for(struct sock *sk, struct speed_ring *ring, u64 want,
 }
 
 /**
+ * speed_waits_no_more() - from now on SIGIO tells a reader of what comes
+ * @sk: the reader
+ * @tcp: TCP's bytes come by the same socket: it looks whether somebody waits with the
+ *	socket locked, after it has woken who does
+ *
+ * Context: process; the socket is not locked.
+ */
+void speed_waits_no_more(struct sock *sk, bool tcp)
+{
+	if (likely(!sock_flag(sk, SOCK_FASYNC)))
+		return;
+	if (tcp)
+		lock_sock(sk);
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	if (tcp)
+		release_sock(sk);
+}
+
+/**
  * speed_wait_data() - sleep until a reader has something to do
  * @ring: the ring
  * @want: bytes to wait for
@@ -256,8 +275,11 @@ int speed_wait_data(struct speed_ring *ring, u64 want, long *timeo)
 	if (!*timeo || !yield_first(ring, want, SPEED_NEED_DATA))
 		err = wait_for(sk, ring, want, SPEED_NEED_DATA, timeo);
 	if (stream)
-		sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	return err;
+		speed_waits_no_more(sk, ring->pair->door->callbacks_locked);
+	if (!stream || !err)
+		return err;
+	smp_mb();	/* who publishes looks after: no signal told of what came */
+	return speed_data_ready(ring, want) ? 0 : err;
 }
 
 /**

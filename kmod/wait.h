@@ -33,6 +33,8 @@ static inline void speed_wake_space(struct speed_ring *ring)
 		speed_wake_writer(ring);
 }
 
+void speed_waits_no_more(struct sock *sk, bool tcp);
+
 /**
  * speed_data_ready() - would a reader have something to do?
  * @ring: the ring

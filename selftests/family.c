@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "module.h"
@@ -67,11 +66,7 @@ static void want_nothing(const char *what)
 /* Since 7.3 init_module() says EBUSY for any module's EEXIST: that it is loaded, it means. */
 static int told(int err)
 {
-	struct utsname host;
-	int major, minor;
-
-	MUST(uname(&host) == 0 && sscanf(host.release, "%d.%d", &major, &minor) == 2);
-	return err == EEXIST && (major > 7 || (major == 7 && minor >= 3)) ? EBUSY : err;
+	return err == EEXIST && kernel_since(7, 3) ? EBUSY : err;
 }
 
 static void refused(const char *number, int err, const char *says)

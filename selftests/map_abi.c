@@ -2,8 +2,10 @@
 /* Mapping a socket by hand: what may be mapped, how, and by whom. */
 #define _GNU_SOURCE
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -184,6 +186,34 @@ static void protect(const struct transport *t)
 	pair_close(e);
 }
 
+/* Is what is mapped there a socket's inode? Security modules look behind one. */
+static bool maps_socket(const char *at)
+{
+	char path[96];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx", (unsigned long)at,
+		 (unsigned long)at + PAGE);
+	MUST(!stat(path, &st));
+	return S_ISSOCK(st.st_mode);
+}
+
+static void no_socket(const struct transport *t)
+{
+	struct speed_lease l;
+	struct regions r;
+	struct end e[2];
+
+	if (geteuid())
+		trace_skip("needs root, to look at files that are mapped");
+	tp_pair(t, e);
+	WANT_OK(lease_role(e[0].fd, SPEED_ROLE_TX, &l), "lease");
+	map_all(e[0].fd, &l, &r);
+	WANT_TRUE(!maps_socket(r.own), "OWN");
+	unmap_all(&l, &r);
+	pair_close(e);
+}
+
 static void remap(const struct transport *t)
 {
 	struct speed_lease l;
@@ -211,6 +241,7 @@ static const struct test_case cases[] = {
 	{ "wrong_protections", wrong_protections, CASE_STREAM | CASE_SPEED | CASE_FUSED },
 	{ "without_lease", without_lease, CASE_STREAM | CASE_SPEED | CASE_FUSED },
 	{ "protect", protect, CASE_STREAM | CASE_SPEED | CASE_FUSED },
+	{ "no_socket", no_socket, CASE_STREAM | CASE_SPEED | CASE_FUSED },
 	{ "remap", remap, CASE_STREAM | CASE_SPEED | CASE_FUSED },
 };
 

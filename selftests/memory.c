@@ -115,65 +115,6 @@ static void user_share(const struct transport *t)
 	WANT_TRUE(other == root / 2, "a user may take half");
 }
 
-/* Who connects to @a as another user, and stays until the pipe is closed. */
-struct guests {
-	const struct transport *t;
-	struct address a;
-	int done[2];
-};
-
-static int many_guests(void *arg)
-{
-	struct guests *g = arg;
-	int i;
-
-	close(g->done[1]);
-	if (setgid(12345) || setuid(12345))
-		return 100;
-	for (i = 0; i < PAIRS; i++)
-		tp_connect(g->t, &g->a);
-	return read(g->done[0], &(char){ 0 }, 1);
-}
-
-/* Of what a server sends the server pays, and not who connected. */
-static void server_pays(const struct transport *t)
-{
-	struct guests g = { .t = t };
-	int listener, fd[PAIRS], sent = 0, i;
-	char old[32], text[64];
-	pid_t pid;
-	long ring;
-
-	if (geteuid())
-		trace_skip("needs root, to be another user");
-	MUST(sysctl_get("mem_max", old, sizeof(old)) == 0);
-	listener = tp_listen(t, PAIRS, &g.a);
-	MUST(set_int(listener, SOL_SPEED, SPEED_MODE, 0777) == 0);
-	MUST(set_int(listener, SOL_SOCKET, SO_RCVBUF, RING / 2) == 0);
-	MUST(set_int(listener, SOL_SOCKET, SO_SNDBUF, RING / 2) == 0);
-	MUST(pipe(g.done) == 0);
-	pid = process_start(many_guests, &g);
-	for (i = 0; i < PAIRS; i++)
-		MUST((fd[i] = accept(listener, NULL, NULL)) >= 0);
-	snprintf(text, sizeof(text), "%d", 1 << 20);
-	MUST(sysctl_set("mem_max", text) == 0);
-	while (sent < PAIRS - 1 && send(fd[sent], "x", 1, MSG_DONTWAIT) == 1)
-		sent++;
-	proc_speed_column(fd[0], "ring", text, sizeof(text));
-	ring = atol(text);
-	WANT_ERR(send(fd[sent], "x", 1, MSG_DONTWAIT), ENOBUFS, "one more than there is for");
-	/* A ring that nobody reads any more gives way to the end, not to memory. */
-	close(g.done[1]);
-	WANT(process_join(pid), 0, 0, "who connected");
-	WANT_ERR(send(fd[sent], "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL), EPIPE, "nobody reads");
-	WANT_TRUE(ring * sent > 1 << 19, "more than a user's half: %d of %ld bytes", sent, ring);
-	MUST(sysctl_set("mem_max", old) == 0);
-	for (i = 0; i < PAIRS; i++)
-		close(fd[i]);
-	close(g.done[0]);
-	close(listener);
-}
-
 static void idle(const struct transport *t)
 {
 	char c, ring[64], none[64] = "0/0";
@@ -290,7 +231,6 @@ static void zeroed(const struct transport *t)
 static const struct test_case cases[] = {
 	{ "limit", limit, CASE_BOTH | CASE_SPEED },
 	{ "user_share", user_share, CASE_STREAM | CASE_SPEED },
-	{ "server_pays", server_pays, CASE_STREAM | CASE_SPEED },
 	{ "idle", idle, CASE_BOTH | CASE_SPEED },
 	{ "pool", pool, CASE_STREAM | CASE_SPEED },
 	{ "zeroed", zeroed, CASE_BOTH | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },

@@ -6,8 +6,11 @@
  * reference to the module until its memory is freed.
  */
 #define _GNU_SOURCE
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "shim_held.h"
@@ -37,6 +40,13 @@ static long set_ulp(void *arg)
 	struct slow *s = arg;
 
 	return setsockopt(s->fd, IPPROTO_TCP, TCP_ULP, s->page.at, 4);
+}
+
+static long at_mark(void *arg)
+{
+	struct slow *s = arg;
+
+	return ioctl(s->fd, SIOCATMARK, s->page.at);
 }
 
 static long get_fusion(void *arg)
@@ -151,6 +161,13 @@ static void in_set_ulp(const struct transport *t)
 	both(&(struct slow_call){ set_ulp, "none", 0, ENOENT });
 }
 
+static void in_ioctl(const struct transport *t)
+{
+	if (kernel_since(6, 5))
+		trace_skip("ioctl() copies outside of TCP since Linux 6.5");
+	both(&(struct slow_call){ at_mark, "", 0 });
+}
+
 static void in_get_fusion(const struct transport *t)
 {
 	both(&(struct slow_call){ get_fusion, "", 0 });
@@ -171,12 +188,72 @@ static void in_recv(const struct transport *t)
 	both(&(struct slow_call){ slow_recv, "", SLOW_BYTES });
 }
 
+static void interrupted(int sig)
+{
+}
+
+static long accepts(void *arg)
+{
+	int fd = accept(*(int *)arg, NULL, NULL);
+
+	return fd < 0 ? fd : close(fd);
+}
+
+/*
+ * A socket whose connect() found its port taken has the shim, and may listen then. Who gives
+ * it up wakes one of those who accept.
+ */
+static void in_accept(const struct transport *t)
+{
+	int fd[2], listener, client, again;
+	struct shim_held before;
+	struct task accepting[2];
+	struct sigaction sa = { .sa_handler = interrupted };
+	struct address to, own;
+	int i;
+
+	sigaction(SIGUSR1, &sa, NULL);
+	shim_held_begin(&before);
+	listener = tcp_listen_at(LOCAL4, 0, &to);
+	client = tcp_socket(&to);
+	MUST(!set_int(client, SOL_SOCKET, SO_REUSEADDR, 1));
+	tcp_address(&own, LOCAL4, 0);
+	MUST(bind_to(client, &own) == 0);
+	MUST(!get_sockname(client, &own));
+	tcp_join(listener, &to, client, fd);
+	again = tcp_socket(&to);
+	MUST(!set_int(again, SOL_SOCKET, SO_REUSEADDR, 1));
+	MUST(bind_to(again, &own) == 0);
+	WANT_ERR(connect_to(again, &to), EADDRNOTAVAIL, "the same two names");
+	tcp_close(fd);
+	close(listener);
+	WANT_TRUE(tcp_takes_part(again), "it takes part");
+	WANT_OK(listen(again, 1), "listen");
+	task_start(&accepting[0], accepts, &again);
+	task_start(&accepting[1], accepts, &again);
+	WANT_TRUE(task_sleeps(&accepting[0]) && task_sleeps(&accepting[1]), "both accept");
+	WANT_OK(tcp_give_up(again), "connect(AF_UNSPEC)");
+	WANT_TRUE(task_ends(&accepting[0], 1000) != task_ends(&accepting[1], 1000),
+		  "one is woken");
+	WANT_TRUE(kept(before.references), "kept meanwhile");
+	for (i = 0; i < 2; i++) {
+		if (!task_ends(&accepting[i], 0))
+			pthread_kill(accepting[i].thread, SIGUSR1);
+	}
+	WANT_TRUE(task_join(&accepting[0]) == -1 && task_join(&accepting[1]) == -1,
+		  "neither got a connection");
+	shim_held_end(&before);
+	close(again);
+}
+
 #define FUSED	(CASE_STREAM | CASE_FUSED_ONLY)
 
 static const struct test_case cases[] = {
 	{ "set_fuse", in_set_fuse, FUSED },
 	{ "set_repair", in_set_repair, FUSED },
 	{ "set_ulp", in_set_ulp, FUSED },
+	{ "ioctl", in_ioctl, FUSED },
+	{ "accept", in_accept, FUSED },
 	{ "get_fusion", in_get_fusion, FUSED },
 	{ "get_info", in_get_info, FUSED },
 	{ "send", in_send, FUSED },

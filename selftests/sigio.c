@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "caught.h"
+#include "delay.h"
 #include "harness.h"
+#include "tcp_pair.h"
 
 /* Waits a while for a signal that was sent at once, or is a moment late. */
 static int caught_soon(int want)
@@ -137,12 +139,57 @@ static void asleep(const struct transport *t)
 	pair_close(e);
 }
 
+/*
+ * The same on another processor, where he is awake before the sender has looked whether
+ * anybody wants a signal: TCP has looked by then.
+ */
+static void awake_first(const struct transport *t, bool fused)
+{
+	struct call c = { .len = 16 };
+	struct task k;
+	struct end e[2];
+	char buf[16];
+	sigset_t set;
+	int delay;
+
+	catch_signal(SIGIO, SA_RESTART);
+	tp_pair(t, e);
+	c.e = &e[1];
+	c.buf = buf;
+	if (!fused)
+		MUST(!tcp_set_fuse(e[0].fd, 0) && tcp_unfuses((int [2]){ e[0].fd, e[1].fd }));
+	MUST(!fcntl(e[1].fd, F_SETOWN, getpid()) && !fcntl(e[1].fd, F_SETFL, O_ASYNC));
+	task_start(&k, call_recv, &c);
+	sigemptyset(&set);
+	sigaddset(&set, SIGIO);
+	MUST(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0);
+	WANT_TRUE(task_sleeps(&k), "recv waits");
+	delay = delay_begin("sock_wake_async");
+	WANT(end_send(&e[0], "abc", 3, 0), 3, 0, "send");
+	WANT(task_join(&k), 3, 0, "recv");
+	close(delay);
+	WANT(sigpending(&set) || sigismember(&set, SIGIO) || caught, 0, 0, "no signal");
+	pair_close(e);
+}
+
+static void awake_first_ring(const struct transport *t)
+{
+	awake_first(t, true);
+}
+
+static void awake_first_tcp(const struct transport *t)
+{
+	awake_first(t, false);
+}
+
 static const struct test_case cases[] = {
 	{ "data", data, CASE_BOTH | CASE_TCP | CASE_PATHS },
 	{ "info", info, CASE_BOTH | CASE_TCP | CASE_PATHS },
 	{ "accepting", accepting, CASE_BOTH | CASE_TCP },
 	{ "space", space, CASE_BOTH | CASE_TCP | CASE_PATHS },
 	{ "asleep", asleep, CASE_STREAM | CASE_TCP | CASE_PATHS },
+	{ "awake_first_ring", awake_first_ring, CASE_STREAM | CASE_FUSED_ONLY | CASE_PATHS },
+	{ "awake_first_tcp", awake_first_tcp, CASE_STREAM | CASE_FUSED_ONLY },
 };
 
 RUN_CASES(cases)

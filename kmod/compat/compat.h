@@ -19,6 +19,29 @@
 #include <net/proto_memory.h>
 #endif
 
+#define SPEED_KERNEL_WITHIN(a, b, c, d, e, f)			\
+	(LINUX_VERSION_CODE >= KERNEL_VERSION(a, b, c) &&	\
+	 LINUX_VERSION_CODE < KERNEL_VERSION(d, e, f))
+
+/*
+ * connect(AF_UNSPEC) of TCP failed for a while where another thread waited, after the ring
+ * was given up: what is in one would get lost.
+ */
+#if SPEED_KERNEL_WITHIN(6, 1, 33, 6, 1, 60) || SPEED_KERNEL_WITHIN(6, 3, 7, 6, 5, 9)
+#error "speed needs 6.1.60, 6.5.9 or a later release of this kernel"
+#endif
+
+/*
+ * accept() of MPTCP knew a plain TCP connection by its calls, and took one with ours for its
+ * own kind. It asks for the address family since 6.18, and since these releases at the latest.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0) || SPEED_KERNEL_WITHIN(6, 1, 159, 6, 2, 0) || \
+	SPEED_KERNEL_WITHIN(6, 6, 120, 6, 7, 0) || SPEED_KERNEL_WITHIN(6, 12, 62, 6, 13, 0)
+#define SPEED_MPTCP_ACCEPTS_OURS	true
+#else
+#define SPEED_MPTCP_ACCEPTS_OURS	false
+#endif
+
 /* vm_flags became read-only in 6.3, with functions to change it. */
 static inline void speed_compat_vm_flags(struct vm_area_struct *vma, unsigned long set,
 					 unsigned long clear)

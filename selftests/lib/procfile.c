@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "procfile.h"
+#include "trace.h"
 
 int file_read(const char *path, char *text, size_t size)
 {
@@ -132,4 +134,13 @@ int sysctl_get(const char *name, char *value, size_t size)
 
 	sysctl_path(name, path, sizeof(path));
 	return file_read(path, value, size);
+}
+
+bool kernel_since(int major, int minor)
+{
+	struct utsname u;
+	int is[2];
+
+	MUST(uname(&u) == 0 && sscanf(u.release, "%d.%d", &is[0], &is[1]) == 2);
+	return is[0] > major || (is[0] == major && is[1] >= minor);
 }

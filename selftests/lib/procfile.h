@@ -21,4 +21,7 @@ long proc_speed_number(int fd, const char *column);
 int sysctl_set(const char *name, const char *value);
 int sysctl_get(const char *name, char *value, size_t size);
 
+/* Is the kernel of that version, or a later one? */
+bool kernel_since(int major, int minor);
+
 #endif

@@ -43,8 +43,7 @@ static int peek_message(struct speed *s, struct speed_record *rec, __u64 *bytes,
 	struct spd_role *r = &s->role[SPEED_ROLE_RX];
 	int ret = spd_record_next(s, rec, bytes, flags);
 
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (ret == SPD_LOOK && !speed_ring_counts(&r->side, SPEED_ROLE_RX, r->epoch))
+	if (ret == SPD_LOOK && !spd_role_looked(r, SPEED_ROLE_RX))
 		return SPD_PLAIN;
 	return ret;
 }

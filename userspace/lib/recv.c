@@ -60,15 +60,12 @@ static int recv_piece(struct speed *s, struct spd_iter *it, size_t left, size_t 
  */
 static int recv_given_up(struct speed *s, struct spd_iter *it, size_t left, size_t *done)
 {
-	struct spd_role *r = &s->role[SPEED_ROLE_RX];
 	int saved = errno;
 	bool more;
 
 	recv_piece(s, it, left, done, &more);
 	errno = saved;
-	/* After the look, which may have been at a page of zeros. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return speed_ring_counts(&r->side, SPEED_ROLE_RX, r->epoch) ? SPD_FAIL : SPD_PLAIN;
+	return spd_role_looked(&s->role[SPEED_ROLE_RX], SPEED_ROLE_RX) ? SPD_FAIL : SPD_PLAIN;
 }
 
 /* The plain call for what had come when waiting was given up, or that error. */

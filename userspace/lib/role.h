@@ -74,6 +74,16 @@ static inline bool spd_role_mine(const struct spd_role *r)
 	return __atomic_load_n(&r->owner, __ATOMIC_RELAXED) == spd_me();
 }
 
+/*
+ * Was what has just been read the ring's? Where the lease has been taken it was a page of
+ * zeros: who read those sees the epoch changed.
+ */
+static inline bool spd_role_looked(const struct spd_role *r, int role)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return speed_ring_counts(&r->side, role, r->epoch);
+}
+
 /* May the holder of the lock work on the ring? */
 static inline bool spd_role_ready(const struct spd_role *r, int role)
 {

@@ -48,11 +48,12 @@ static inline bool call_gone(const struct call *c)
  */
 static inline struct slot *call_begin(struct call *c, int fd)
 {
-	struct entry *e = &table.at[(unsigned int)fd];
+	struct entry *e;
 	__s32 used;
 
-	if (spd_unlikely((unsigned int)fd >= table.count))
+	if (spd_unlikely((unsigned int)fd >= __atomic_load_n(&table.count, __ATOMIC_ACQUIRE)))
 		return NULL;
+	e = &table.at[(unsigned int)fd];
 	c->closed = __atomic_load_n(&e->closed, __ATOMIC_ACQUIRE);
 	c->word = __atomic_load_n(&e->word, __ATOMIC_ACQUIRE);
 	c->fd = fd;

@@ -26,8 +26,8 @@ PRE_ALIAS(__close, close);
 
 PRE_CALL(int, close_range, unsigned int first, unsigned int last, int flags)
 {
-	if ((flags & CLOSE_RANGE_UNSHARE) && !spd_one_thread() && table_own_process())
-		table_stop();
+	if (flags & CLOSE_RANGE_UNSHARE)
+		table_unshare();
 	if (!(flags & ~CLOSE_RANGE_UNSHARE))
 		table_forget_range(first, last);
 	return REAL(close_range)(first, last, flags);
@@ -125,10 +125,9 @@ PRE_CALL(FILE *, freopen64, const char *path, const char *mode, FILE *stream)
 	return stream_new(REAL(freopen64)(path, mode, stream));
 }
 
-/* Threads with numbers of their own: one table cannot serve them. */
 PRE_CALL(int, unshare, int flags)
 {
-	if ((flags & CLONE_FILES) && !spd_one_thread())
-		table_stop();
+	if (flags & CLONE_FILES)
+		table_unshare();
 	return REAL(unshare)(flags);
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
+#include <sched.h>
 #include <stdarg.h>
 #include "change.h"
 #include "export.h"
@@ -19,7 +20,13 @@ static void syscall_before(long n, const long arg[6])
 	case SYS_close:
 		table_forget((int)arg[0]);
 		break;
+	case SYS_unshare:
+		if (arg[0] & CLONE_FILES)
+			table_unshare();
+		break;
 	case SYS_close_range:
+		if (arg[2] & CLOSE_RANGE_UNSHARE)
+			table_unshare();
 		if (!((unsigned int)arg[2] & ~CLOSE_RANGE_UNSHARE))
 			table_forget_range((unsigned int)arg[0], (unsigned int)arg[1]);
 		break;

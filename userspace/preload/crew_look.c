@@ -16,13 +16,6 @@
 #define CREW_HITS	(1u << 30)	/* then nobody counts any more */
 #define CREW_PROVED	8	/* events until the kernel is told */
 
-/* Not what the page of zeros says of a lease that has just been taken. */
-static inline bool crew_counts(const struct spd_role *r, int role)
-{
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return speed_ring_counts(&r->side, role, r->epoch);
-}
-
 /* The peer has taken everything: then there is room, whatever limits there are. */
 static bool crew_writable(struct speed *s)
 {
@@ -32,7 +25,7 @@ static bool crew_writable(struct speed *s)
 	if (!spd_role_trylock(s, r))
 		return false;
 	yes = spd_role_ready(r, SPEED_ROLE_TX) &&
-	      spd_role_came(r, SPEED_ROLE_TX, r->side.size) && crew_counts(r, SPEED_ROLE_TX);
+	      spd_role_came(r, SPEED_ROLE_TX, r->side.size) && spd_role_looked(r, SPEED_ROLE_TX);
 	spd_role_leave(r);
 	return yes;
 }
@@ -51,7 +44,7 @@ static __u32 crew_events(struct crew *c, struct speed *s, __u32 wanted)
 	if ((wanted & EPOLLOUT) && !crew_writable(s))
 		return 0;
 	if ((wanted & EPOLLIN) && spd_role_came(r, SPEED_ROLE_RX, 1)) {
-		if (!crew_counts(r, SPEED_ROLE_RX))
+		if (!spd_role_looked(r, SPEED_ROLE_RX))
 			return 0;
 		ready = EPOLLIN;
 	}

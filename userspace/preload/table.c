@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "pages.h"
 #include "pool.h"
+#include "role.h"
 #include "table.h"
 #include "watch.h"
 
@@ -27,7 +28,8 @@ int table_start(__s32 after)
 		return -1;
 	table.at = at;
 	table.after = after;
-	table.count = TABLE_NUMBERS;
+	/* Other libraries' threads may run before: call_begin() looks at the count first. */
+	__atomic_store_n(&table.count, TABLE_NUMBERS, __ATOMIC_RELEASE);
 	table_own_process();
 	return 0;
 }
@@ -45,11 +47,16 @@ void table_child(void)
 		table_new(fd);
 }
 
-/* From now on every call is the plain one: threads have tables of their own. */
-void table_stop(void)
+/*
+ * A thread gets numbers of its own, where there are others: one table cannot serve them.
+ * From now on every call is the plain one.
+ */
+void table_unshare(void)
 {
 	unsigned int top = __atomic_load_n(&table.top, __ATOMIC_RELAXED);
 
+	if (!table.count || spd_one_thread() || !table_own_process())
+		return;
 	__atomic_store_n(&table.count, 0, __ATOMIC_SEQ_CST);
 	for (unsigned int fd = 0; fd < top; fd++)
 		table_bare(&table.at[fd], __atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED),

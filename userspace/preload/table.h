@@ -49,7 +49,7 @@ extern struct table table __attribute__((visibility("hidden")));
 
 int table_start(__s32 after);
 void table_child(void);
-void table_stop(void);
+void table_unshare(void);
 bool table_own_process(void);
 void table_reach(int fd);
 void table_forget(int fd);
