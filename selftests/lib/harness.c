@@ -124,15 +124,60 @@ static struct trace *place(struct runner *r, const struct transport *t, bool hav
 	return tp_is_tcp(t) ? r->tcp : r->got;
 }
 
+/*
+ * Sockets of the kernel's own do not always do the same twice (softirqs run late on a busy
+ * machine): a stock one is asked up to three times before it fails.
+ */
+static enum outcome run_stock(struct runner *r, const struct test_case *c,
+			      const struct transport *t, const char *test,
+			      const struct trace *reference, struct trace *into, char *why)
+{
+	enum outcome o = FAIL;
+	int tries;
+
+	for (tries = 0; tries < STOCK_TRIES && o == FAIL; tries++) {
+		if (tries)
+			printf("# %s %s once more: %s\n", test, t->name, why);
+		o = run_one(r, c, t, into, why);
+		if (o == PASS && reference && !transcripts_agree(test, t->name, reference->text,
+								 into->text, why, REASON_MAX))
+			o = FAIL;
+	}
+	return o;
+}
+
+/* The same of a socket under test, once; what plain TCP did in any of three runs is right. */
+static enum outcome run_ours(struct runner *r, const struct test_case *c,
+			     const struct transport *t, const char *test,
+			     const struct trace *reference, struct trace *into, char *why)
+{
+	struct transport tcp = { .name = "tcp", .family = AF_INET, .type = t->type };
+	enum outcome o = run_one(r, c, t, into, why);
+	char differs[REASON_MAX];
+	int tries;
+
+	if (o != PASS || !reference || transcripts_agree(test, t->name, reference->text,
+							 into->text, why, REASON_MAX))
+		return o;
+	snprintf(differs, sizeof(differs), "%s", why);
+	for (tries = 1; t->fused && tries < STOCK_TRIES; tries++) {
+		if (run_one(r, c, &tcp, r->again, why) == PASS &&
+		    transcripts_agree(test, t->name, r->again->text, into->text, why, REASON_MAX)) {
+			printf("# %s %s: so does TCP: %s\n", test, t->name, differs);
+			return PASS;
+		}
+	}
+	snprintf(why, REASON_MAX, "%s", differs);
+	return FAIL;
+}
+
 static enum outcome judge(struct runner *r, const struct test_case *c, const struct transport *t,
 			  const char *test, const struct trace *reference, struct trace *into)
 {
+	bool ours = t->speed || t->fused;
 	char why[REASON_MAX];
-	enum outcome o = run_one(r, c, t, into, why);
+	enum outcome o = (ours ? run_ours : run_stock)(r, c, t, test, reference, into, why);
 
-	if (o == PASS && reference &&
-	    !transcripts_agree(test, t->name, reference->text, into->text, why, sizeof(why)))
-		o = FAIL;
 	if (o == PASS && !was_mapped(c, t, into, why))
 		o = FAIL;
 	report(r, o, test, t->name, why, into);
@@ -186,6 +231,7 @@ int run_cases(int argc, char **argv, const struct test_case *cases, size_t n)
 	r.reference = trace_create();
 	r.got = trace_create();
 	r.tcp = trace_create();
+	r.again = trace_create();
 	printf("TAP version 13\n");
 	for (i = 0; i < n; i++) {
 		if (cases[i].flags & CASE_STREAM)

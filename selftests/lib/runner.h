@@ -7,12 +7,14 @@
 
 #define SECONDS_DEFAULT	120
 #define REASON_MAX	1024
+#define STOCK_TRIES	3
 
 /**
  * struct runner - a run of a file's cases
  * @file: the file's name
  * @speed: the family's number, or -1
  * @tcp: what plain TCP said, the reference of fused TCP
+ * @again: what it said when it was asked again
  */
 struct runner {
 	const char *file;
@@ -29,6 +31,7 @@ struct runner {
 	struct trace *reference;
 	struct trace *got;
 	struct trace *tcp;
+	struct trace *again;
 };
 
 enum outcome { PASS, FAIL, SKIP };
