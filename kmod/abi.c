@@ -57,7 +57,8 @@ PIN(speed_fusion, unfused, 16);
 PIN(speed_fusion, ring_bytes, 24);
 PIN(speed_fusion, bytes, 40);
 PIN(speed_fusion, pair, 56);
-SIZE(speed_fusion, 64);
+PIN(speed_fusion, fill, 64);
+SIZE(speed_fusion, 80);
 
 PIN(speed_wait, flags, 0);
 PIN(speed_wait, reserved, 4);

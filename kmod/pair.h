@@ -61,9 +61,9 @@ struct speed_user;
  *	or NULL
  * @mapped: an endpoint got a mapping file, or is done with it, which may be said
  *	twice, or NULL; may sleep
- * @unheard: whether those who watch connections may take one that has data pages for
- *	gone, or NULL; called with a spin lock held
- * @be_heard: let them see it; may sleep
+ * @untold: whether there is anything to tell others of a ring that has data pages, or
+ *	NULL; called with a spin lock held
+ * @tell: tell it; may sleep
  * @ring_alone: nothing goes beyond the ring into its overflow
  * @callbacks_locked: the sockets' callbacks may be such as want them locked: see tell.c
  */
@@ -76,8 +76,8 @@ struct speed_door {
 	int (*wait_data)(struct speed_ring *ring, u64 want, long *timeo);
 	int (*may_lease)(struct speed_ring *ring, int role);
 	void (*mapped)(struct speed_map *map, bool on);
-	bool (*unheard)(struct speed_ring *ring);
-	void (*be_heard)(struct speed_ring *ring);
+	bool (*untold)(struct speed_ring *ring);
+	void (*tell)(struct speed_ring *ring);
 	bool ring_alone;
 	bool callbacks_locked;
 };

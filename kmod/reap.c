@@ -2,8 +2,8 @@
 /*
  * The reaper: an idle connection holds no data pages. Once a second it walks
  * the rings that have some, and takes them from those that are drained, that
- * nobody maps and that nothing went into for REAP_IDLE. It also lets those
- * connections be heard of that are in use, see struct speed_door.
+ * nobody maps and that nothing went into for REAP_IDLE. It also tells others of
+ * connections that are in use, see struct speed_door.
  *
  * reap_lock covers the list and is a leaf. The reaper waits for nobody: it
  * takes both roles' locks with trylock, or comes again.
@@ -131,19 +131,19 @@ static size_t ring_try_strip(struct speed_ring *ring, unsigned long idle)
 	return taken;
 }
 
-static bool unheard(struct speed_ring *ring)
+static bool untold(struct speed_ring *ring)
 {
 	const struct speed_door *door = ring->pair->door;
 
-	return door->unheard && door->unheard(ring);
+	return door->untold && door->untold(ring);
 }
 
 /*
  * The next ring worth a try among the next few, its pair held, or NULL. Those
- * looked at move to the list's end. @quiet: it wants to be heard of, unless everything
- * is idle enough.
+ * looked at move to the list's end. @news: there is something to tell of it; not where
+ * everything is idle enough.
  */
-static struct speed_ring *next_ring(unsigned int *left, unsigned long idle, bool *quiet)
+static struct speed_ring *next_ring(unsigned int *left, unsigned long idle, bool *news)
 {
 	struct speed_ring *ring, *found = NULL;
 	unsigned int looks = REAP_LOOKS;
@@ -157,8 +157,8 @@ static struct speed_ring *next_ring(unsigned int *left, unsigned long idle, bool
 		list_move_tail(&buf->list, &reap_rings);
 		ring = buf->ring;
 		(*left)--;
-		*quiet = idle && unheard(ring);
-		if ((*quiet || ring_idle(ring, idle)) && speed_pair_tryget(ring->pair))
+		*news = idle && untold(ring);
+		if ((*news || ring_idle(ring, idle)) && speed_pair_tryget(ring->pair))
 			found = ring;
 	}
 	spin_unlock(&reap_lock);
@@ -181,13 +181,13 @@ static void reap_work(struct work_struct *work)
 {
 	unsigned int left = count_rings();
 	struct speed_ring *ring;
-	bool quiet;
+	bool news;
 
 	while (left) {
-		ring = next_ring(&left, REAP_IDLE, &quiet);
+		ring = next_ring(&left, REAP_IDLE, &news);
 		if (ring) {
-			if (quiet)
-				ring->pair->door->be_heard(ring);
+			if (news)
+				ring->pair->door->tell(ring);
 			ring_try_strip(ring, REAP_IDLE);
 			speed_pair_put(ring->pair);
 		}
@@ -211,11 +211,11 @@ bool speed_reap_now(size_t bytes)
 {
 	unsigned int left = REAP_NOW;
 	struct speed_ring *ring;
-	bool quiet;	/* not now */
+	bool news;	/* not now */
 	size_t taken = 0;
 
 	while (left && taken < 8 * bytes) {
-		ring = next_ring(&left, 0, &quiet);
+		ring = next_ring(&left, 0, &news);
 		if (!ring)
 			continue;
 		taken += ring_try_strip(ring, 0);

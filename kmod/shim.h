@@ -272,6 +272,8 @@ int shim_setsockopt(struct sock *sk, int level, int name, sockptr_t val, unsigne
 int shim_getsockopt(struct sock *sk, int level, int name, char __user *val, int __user *len);
 void shim_tell_counters(struct shim *shim);
 void shim_tell_fusion(struct shim *shim, struct speed_fusion *fusion);
+bool shim_untold(struct speed_ring *ring);
+void shim_tell(struct speed_ring *ring);
 int shim_proc_add(struct net *net);
 void shim_proc_del(struct net *net);
 int shim_get_info(struct sock *sk, struct sk_buff *skb SPEED_GET_INFO_MORE);

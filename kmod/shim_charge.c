@@ -201,8 +201,8 @@ const struct speed_door shim_door = {
 	.wait_data	= shim_wait_mapped,
 	.may_lease	= shim_may_lease,
 	.mapped		= shim_mapped,
-	.unheard	= shim_unheard,
-	.be_heard	= shim_be_heard,
+	.untold		= shim_untold,
+	.tell		= shim_tell,
 	.ring_alone	= true,
 	.callbacks_locked = true,
 };

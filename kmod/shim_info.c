@@ -39,6 +39,8 @@ static void tell_pair(struct speed_pair *pair, int end, struct speed_fusion *f)
 	f->ring_bytes[SPEED_ROLE_RX] = speed_ring_held(rx);
 	f->bytes[SPEED_ROLE_TX] = speed_ring_index(tx, SPEED_ROLE_TX);
 	f->bytes[SPEED_ROLE_RX] = speed_ring_index(rx, SPEED_ROLE_RX);
+	f->fill[SPEED_ROLE_TX] = speed_ring_fill(tx);
+	f->fill[SPEED_ROLE_RX] = speed_ring_fill(rx);
 	f->reason = f->flags & SPEED_FUSION_TX ? SPEED_TCP_FUSED : shim_why(tx);
 }
 
@@ -83,8 +85,65 @@ void shim_tell_counters(struct shim *shim)
 	tp->bytes_sent += sent - shim->told[SPEED_ROLE_TX];
 	tp->bytes_acked += sent - shim->told[SPEED_ROLE_TX];
 	tp->bytes_received += received - shim->told[SPEED_ROLE_RX];
-	shim->told[SPEED_ROLE_TX] = sent;
-	shim->told[SPEED_ROLE_RX] = received;
+	WRITE_ONCE(shim->told[SPEED_ROLE_TX], sent);
+	WRITE_ONCE(shim->told[SPEED_ROLE_RX], received);
+}
+
+/* Whether a socket's counters are behind in one direction. */
+static bool behind(struct sock *sk, int role, u64 bytes)
+{
+	struct shim *shim = shim_of(sk);
+
+	return shim && READ_ONCE(shim->told[role]) != bytes;
+}
+
+/**
+ * shim_untold() - is there anything to tell of a ring?
+ * @ring: it, with data pages
+ *
+ * To TCP's counters, which ss and others read without asking us; or to those who track
+ * connections.
+ *
+ * Context: any; waits for nobody.
+ */
+bool shim_untold(struct speed_ring *ring)
+{
+	bool untold;
+
+	rcu_read_lock();
+	untold = behind(speed_ring_writer(ring), SPEED_ROLE_TX,
+			speed_ring_index(ring, SPEED_ROLE_TX)) ||
+		 behind(speed_ring_reader(ring), SPEED_ROLE_RX, speed_ring_arrived(ring));
+	rcu_read_unlock();
+	return untold || shim_unheard(ring);
+}
+
+/* Where somebody has the socket just now, it is for the next time. */
+static void tell_counters(struct sock *sk)
+{
+	struct shim *shim;
+
+	local_bh_disable();
+	bh_lock_sock(sk);
+	shim = sock_owned_by_user(sk) ? NULL : shim_of(sk);
+	if (shim)
+		shim_tell_counters(shim);
+	bh_unlock_sock(sk);
+	local_bh_enable();
+}
+
+/**
+ * shim_tell() - tell what there is to tell of a ring
+ * @ring: the ring
+ *
+ * Context: process.
+ */
+void shim_tell(struct speed_ring *ring)
+{
+	tell_counters(speed_ring_writer(ring));
+	tell_counters(speed_ring_reader(ring));
+	if (shim_unheard(ring))
+		shim_be_heard(ring);
 }
 
 /* For ss and others. The socket may be on its way out. */

@@ -89,7 +89,7 @@ out:
 	return d;
 }
 
-/* TCP's counters learn of the ring's bytes when they are asked for, or it is idle. */
+/* TCP's counters learn of the ring's bytes when they are asked for, and once a second. */
 static void tell(const int fd[2])
 {
 	struct tcp_info info;
@@ -117,6 +117,9 @@ static void by_netlink(const struct transport *t)
 	WANT_TRUE(!strcmp(d.name, "speed"), "the ULP's name");
 	WANT(d.fusion.flags, 7, 0, "flags");
 	WANT(d.fusion.bytes[SPEED_ROLE_TX], 1009, 0, "bytes by the ring");
+	WANT(d.fusion.fill[SPEED_ROLE_TX], 1000, 0, "unread of them");
+	WANT(d.fusion.fill[SPEED_ROLE_RX], 0, 0, "the other way");
+	WANT(diag_of(fd[1]).fusion.fill[SPEED_ROLE_RX], 1000, 0, "the other end's");
 	WANT_TRUE(d.fusion.pair == tcp_fusion(fd[1]).pair, "pair");
 	WANT(d.info.tcpi_bytes_sent, 1009, 0, "TCP_INFO's bytes");
 	WANT(diag_of(fd[1]).info.tcpi_bytes_received, 1009, 0, "the other end's");
@@ -129,8 +132,35 @@ static void by_netlink(const struct transport *t)
 	tcp_close(fd);
 }
 
+/* Nobody asks the sockets themselves, and the connection is never idle. */
+static void while_busy(const struct transport *t)
+{
+	struct tcp_info sender = { 0 }, reader = { 0 };
+	long until = now_ms() + 20000;
+	size_t sent = 0;
+	int fd[2];
+
+	(void)t;
+	tcp_shim_net();
+	tcp_fused_pair(fd);
+	while (now_ms() < until && (sender.tcpi_bytes_sent < 1000 ||
+				    reader.tcpi_bytes_received < 1000)) {
+		MUST(tcp_put(fd[0], 500, sent) && tcp_get(fd[1], 500, sent));
+		sent += 500;
+		sender = diag_of(fd[0]).info;
+		reader = diag_of(fd[1]).info;
+		sleep_ms(20);
+	}
+	WANT_TRUE(sender.tcpi_bytes_sent >= 1000, "bytes sent");
+	WANT_TRUE(sender.tcpi_bytes_acked >= 1000, "acknowledged");
+	WANT_TRUE(reader.tcpi_bytes_received >= 1000, "received");
+	WANT_TRUE(sender.tcpi_bytes_sent <= 9 + sent, "no more than were");
+	tcp_close(fd);
+}
+
 static const struct test_case cases[] = {
 	{ "by_netlink", by_netlink, CASE_STREAM | CASE_SPEED },
+	{ "while_busy", while_busy, CASE_STREAM | CASE_SPEED },
 };
 
 RUN_CASES(cases)

@@ -34,6 +34,7 @@
  * @error: errno then, or zero where it was the bytes
  * @instead: the place in the stream of what came instead, modulo its period
  * @flips: of each kind
+ * @least: of all kinds together, for a storm that has had enough
  */
 struct storm {
 	int fd[2];
@@ -48,6 +49,7 @@ struct storm {
 	atomic_long wrong[2];
 	long error[2], instead[2];
 	atomic_ulong flips[FLIPS];
+	unsigned long least;
 	uint64_t seed;
 };
 

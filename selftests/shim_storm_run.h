@@ -88,7 +88,9 @@ static void flip_once(int kind, struct chance *c)
 		MUST(tcp_set_fuse(fd, 1) == 0);
 	else if (kind == 2)
 		close(tap);
-	else if (storm->repairs)
+	else if (!storm->repairs)
+		MUST(tcp_set_ulp(fd, "speed") == 0 || errno == EEXIST);
+	else
 		MUST(set_int(fd, IPPROTO_TCP, TCP_REPAIR, 0) == 0);
 	/* A mapping takes longer to pay. */
 	usleep(chance_below(c, kind >= 2 ? 30000 : 3000) * (storm->mapped ? 10 : 1));
@@ -199,6 +201,16 @@ static unsigned long least_moves(int seconds)
 	return storm->mapped ? 1 : seconds;
 }
 
+static unsigned long all_flips(void)
+{
+	unsigned long n = 0;
+	int i;
+
+	for (i = 0; i < FLIPS; i++)
+		n += storm->flips[i];
+	return n;
+}
+
 static void finish(int seconds)
 {
 	struct speed_fusion f = tcp_fusion(storm->fd[0]), g = tcp_fusion(storm->fd[1]);
@@ -217,6 +229,7 @@ static void finish(int seconds)
 			  "end %d: transfers through its mapping: %lu", i, storm->in_ring[i]);
 	for (i = 0; i < FLIPS; i++)
 		WANT_TRUE(storm->flips[i] > 1ul * seconds, "flips: %lu", storm->flips[i]);
+	WANT_TRUE(all_flips() >= storm->least, "all flips: %lu", all_flips());
 	WANT_TRUE(f.unfused + g.unfused > least_moves(seconds),
 		  "moves: %llu, %llu", (unsigned long long)f.unfused,
 		  (unsigned long long)g.unfused);
@@ -236,7 +249,8 @@ static bool enough(int seconds)
 	for (i = 0; i < 2; i++)
 		if ((storm->mapped & (1 << i)) && !storm->in_ring[i])
 			return false;
-	return tcp_fusion(storm->fd[0]).unfused + tcp_fusion(storm->fd[1]).unfused >
+	return all_flips() >= storm->least &&
+	       tcp_fusion(storm->fd[0]).unfused + tcp_fusion(storm->fd[1]).unfused >
 	       least_moves(seconds);
 }
 

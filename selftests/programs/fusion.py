@@ -9,8 +9,9 @@ SPEED_FUSION = 8
 PAIRED = 1
 
 Fusion = collections.namedtuple(
-    "Fusion", "flags reason fused unfused ring_out ring_in sent received pair")
-LAYOUT = struct.Struct("=IIQQQQQQQ")
+    "Fusion", "flags reason fused unfused ring_out ring_in sent received pair"
+             " fill_out fill_in")
+LAYOUT = struct.Struct("=IIQQQQQQQQQ")
 
 
 def expected():

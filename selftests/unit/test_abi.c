@@ -67,7 +67,7 @@ PIN(SPEED_FUSION_PAIRED, 1);
 PIN(SPEED_FUSION_TX, 2);
 PIN(SPEED_FUSION_RX, 4);
 
-PIN_SIZE(speed_fusion, 64);
+PIN_SIZE(speed_fusion, 80);
 PIN_FIELD(speed_fusion, flags, 0, 4);
 PIN_FIELD(speed_fusion, reason, 4, 4);
 PIN_FIELD(speed_fusion, fused, 8, 8);
@@ -75,6 +75,7 @@ PIN_FIELD(speed_fusion, unfused, 16, 8);
 PIN_FIELD(speed_fusion, ring_bytes, 24, 16);
 PIN_FIELD(speed_fusion, bytes, 40, 16);
 PIN_FIELD(speed_fusion, pair, 56, 8);
+PIN_FIELD(speed_fusion, fill, 64, 16);
 
 PIN(SPEED_ROLE_TX, 0);
 PIN(SPEED_ROLE_RX, 1);

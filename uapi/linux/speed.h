@@ -258,6 +258,7 @@ enum {
  *	pages do not exist now
  * @bytes: bytes that each role has moved through its ring
  * @pair: the pair's number, zero where there is none
+ * @fill: bytes in each role's ring, which nobody has read yet
  */
 struct speed_fusion {
 	__u32	flags;
@@ -267,6 +268,7 @@ struct speed_fusion {
 	__u64	ring_bytes[SPEED_ROLES];
 	__u64	bytes[SPEED_ROLES];
 	__u64	pair;
+	__u64	fill[SPEED_ROLES];
 };
 
 /* ---- ioctls: the slow path of a mapped role --------------------------- */
