@@ -219,7 +219,7 @@ static int run_all(const struct diff_mode *mode)
 {
 	long n = number_of("SPEED_DIFF_PROGRAMS", PROGRAMS);
 	long first = number_of("SPEED_DIFF_FIRST", 1);
-	long fused = diff_fuse_count("tcp_fused"), at;
+	long fused = diff_fuse_count("tcp_fused"), leased = diff_fuse_count("leased"), at;
 	struct tally t = { 0 };
 
 	run_named(&t, mode);
@@ -231,6 +231,12 @@ static int run_all(const struct diff_mode *mode)
 		fused = diff_fuse_count("tcp_fused") - fused;
 		tell(&t, fused > t.programs, "differential.most of them were fused");
 		printf("# %ld directions in %ld programs\n", fused, t.programs);
+	}
+	/* A library that maps nothing would agree with TCP, too. */
+	if (!mode->plain && preloaded()) {
+		leased = diff_fuse_count("leased") - leased;
+		tell(&t, leased > t.programs / 4, "differential.the library leased");
+		printf("# %ld leases\n", leased);
 	}
 	printf("# waited in vain %ld times\n", t.late);
 	printf("1..%d\n", t.number);

@@ -173,7 +173,8 @@ static void standing(const struct transport *t, const struct under_case *c)
 	for (i = 0; i < call_names_count; i++) {
 		const struct call_name *n = &call_names[i];
 
-		WANT_TRUE(n->move || n->make || n->shut || n->watch, "%s is called", n->name);
+		WANT_TRUE(n->move || n->make || n->shut || n->join || n->watch,
+			  "%s is called", n->name);
 		WANT_TRUE(dladdr(call_function(n->name), &info), "%s is there", n->name);
 		/* A sanitizer's functions stand before the library's. */
 		ours = strstr(info.dli_fname, "libspeed-preload");

@@ -55,14 +55,14 @@ static int idle_set(const struct transport *t, int idle[IDLE][2])
 	return ep;
 }
 
-static volatile bool over;
+static bool over;
 
 /* Looks, and is not told of anything. */
 static void *looker(void *arg)
 {
 	struct epoll_event e;
 
-	while (!over)
+	while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
 		MUST(epoll_wait(*(int *)arg, &e, 1, 1) <= 0);
 	return NULL;
 }
@@ -82,7 +82,7 @@ static void closing(const struct transport *t, const struct under_case *c)
 		sleep_ms(i & 3);
 		tcp_close(fd);
 	}
-	over = true;
+	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	/* What somebody looked at when it was closed goes when others come and go. */
 	for (i = 0; i < ROUNDS && (!i || under_regions() > before); i++) {

@@ -244,6 +244,7 @@ static int watch_pwait2(void *f, int ep, int fd)
 #define SENDS(name, how)	{ #name, false, move_##how }
 #define MAKES(name, how)	{ #name, .make = make_##how }
 #define SHUTS(name, how)	{ #name, .shut = shut_##how }
+#define JOINS(name, how)	{ #name, .join = call_join_##how }
 #define WATCHES(name, how)	{ #name, .watch = watch_##how }
 
 const struct call_name call_names[] = {
@@ -265,7 +266,8 @@ const struct call_name call_names[] = {
 	MAKES(timerfd_create, timerfd), MAKES(memfd_create, memfd),
 	MAKES(inotify_init, nothing), MAKES(inotify_init1, flag),
 	MAKES(pidfd_open, pidfd_open), MAKES(pidfd_getfd, pidfd_getfd),
-	{ "syscall", .make = make_syscall, .shut = shut_syscall },
+	{ "syscall", .make = make_syscall, .shut = shut_syscall, .join = call_join_syscall },
+	JOINS(connect, plain), JOINS(__connect, plain),
 	SHUTS(close, close), SHUTS(__close, close), SHUTS(close_range, close_range),
 	SHUTS(closefrom, closefrom), SHUTS(dup2, dup2), SHUTS(__dup2, dup2), SHUTS(dup3, dup2),
 	SHUTS(fclose, fclose), SHUTS(freopen, freopen), SHUTS(freopen64, freopen),

@@ -48,5 +48,7 @@ if [ ! -x "$netload" ]; then
 	exit 1
 fi
 head -c $((large / 2)) /dev/urandom >"$file"
+# It is static.
+unpreloaded=1
 each_way body
 tap_done

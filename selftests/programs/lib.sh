@@ -11,7 +11,9 @@
 #	tap_done
 #
 # With SPEED_PRELOAD=FILE it is done once more with servers and clients under that
-# library, and, where SPEED_ONE_SIDE is set, with the servers alone.
+# library, and, where SPEED_ONE_SIDE is set, with the servers alone. Then directions must
+# have been leased, and without the library none; unpreloaded=1 is for a program that the
+# library cannot get into.
 #
 # FUNCTION starts servers with start, waits for them with listening, and makes
 # its checks with pass. REFERENCE_ONLY=1 is plain TCP alone, without the module.
@@ -184,6 +186,15 @@ count_from_here()
 	moves_before=$(counter tcp_fused)
 }
 
+# leases COUNT: so many were given in this way, as it should be
+leases()
+{
+	case $way${unpreloaded:+-unpreloaded} in
+	both|servers)	[ "$1" -gt 0 ] ;;
+	*)		[ "$1" = 0 ] ;;
+	esac
+}
+
 # carried PORT: bytes that open connections of the server on that port have sent
 # over rings
 carried()
@@ -201,7 +212,7 @@ set_way()
 
 each_way()
 {
-	local value=0 ways="tcp fused"
+	local value=0 ways="tcp fused" leased
 
 	[ -z "${SPEED_PRELOAD:-}" ] || ways+=" both${SPEED_ONE_SIDE:+ servers}"
 	[ -z "${REFERENCE_ONLY:-}" ] || ways=tcp
@@ -209,7 +220,13 @@ each_way()
 		[ "$way" = tcp ] || value=1
 		tap_pass "$way: net.speed.loopback is $value" set_way $value
 		count_from_here
+		[ ! -e /proc/net/speed_stat ] || leased=$(counter leased)
 		"$@"
+		if [ -e /proc/net/speed_stat ]; then
+			leased=$(($(counter leased) - leased))
+			echo "# $leased leases"
+			tap_pass "$way: leased by the library, if at all" leases $leased
+		fi
 		stop_all
 	done
 }

@@ -2,7 +2,10 @@
 /*
  * Zero copy, receiving: peek and release.
  */
+#include <sys/ioctl.h>
+
 #include "iov.h"
+#include "sys.h"
 #include "zerocopy.h"
 
 #define PEEK_FLAGS	(MSG_DONTWAIT | MSG_WAITALL)
@@ -132,12 +135,25 @@ static int release_ring(struct speed *s, __u64 bytes)
 	return counted == bytes ? 0 : (int)spd_zc_fail(ESTALE);
 }
 
+/* Is what was peeked at there no more? Others may have received, all of it or a part. */
+static bool bounce_gone(const struct speed *s, size_t len)
+{
+	int there;
+
+	if (spd_sys_ioctl(spd_fd(s), FIONREAD, (uintptr_t)&there))
+		return false;
+	return s->type == SOCK_SEQPACKET ? (size_t)there != len : (size_t)there < len;
+}
+
 /* Receive what was peeked at; it is there, if no one took it. */
 static int release_bounce(struct speed *s, size_t len)
 {
 	struct iovec iov = { .iov_base = s->role[SPEED_ROLE_RX].bounce, .iov_len = len };
-	ssize_t got = spd_plain_recv(s, &iov, 1, 0, MSG_DONTWAIT | MSG_WAITALL);
+	ssize_t got;
 
+	if (bounce_gone(s, len))
+		return (int)spd_zc_fail(ESTALE);
+	got = spd_plain_recv(s, &iov, 1, 0, MSG_DONTWAIT | MSG_WAITALL);
 	if (got == (ssize_t)len)
 		return 0;
 	return got < 0 && errno != EAGAIN ? -1 : (int)spd_zc_fail(ESTALE);

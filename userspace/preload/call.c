@@ -38,6 +38,12 @@ static bool look_ask(int fd, int level, int name, void *val, socklen_t size)
 	return !spd_sys_getsockopt(fd, level, name, val, &len) && len == size;
 }
 
+/* Who wants connections mapped early has them looked at as often. */
+static __s32 look_soon(void)
+{
+	return table.after < LOOK_AGAIN_SOON ? table.after : LOOK_AGAIN_SOON;
+}
+
 /* Look again after @wait transfers. */
 static struct slot *look_later(struct call *c, __u64 next, __s32 wait)
 {
@@ -54,7 +60,7 @@ static struct slot *look_refused(struct call *c)
 
 	switch (errno) {
 	case ENOTCONN:
-		return look_later(c, 0, LOOK_AGAIN_SOON);
+		return look_later(c, 0, look_soon());
 	case ENOPROTOOPT:
 	case EOPNOTSUPP:
 		return look_later(c, times + 1, LOOK_AGAIN << times);
@@ -127,13 +133,13 @@ static struct slot *look(struct call *c)
 	if (!(info.features & SPEED_FEATURE_MAP))
 		return look_later(c, LOOK_DOUBLES, LOOK_NEVER);
 	if (info.state != SPEED_STATE_CONNECTED || !info.pair)
-		return look_later(c, 0, LOOK_AGAIN_SOON);
+		return look_later(c, 0, look_soon());
 	if (!ports_allow(c->fd, &inet)) {
 		stats_add(STATS_DENIED, 1);
 		return look_later(c, LOOK_DOUBLES, LOOK_NEVER);
 	}
 	if (!look_handle(c, &info, inet, &word))
-		return look_later(c, 0, LOOK_AGAIN_SOON);
+		return look_later(c, 0, look_soon());
 	if (!word)
 		return look_later(c, 0, LOOK_AGAIN);
 	return look_install(c, word);
@@ -150,6 +156,8 @@ SPD_COLD struct slot *call_look(struct call *c)
 	int saved = errno;
 	struct slot *h = NULL;
 
+	/* Who gives the number to another descriptor afterwards sees that it is used. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (table_own_process()) {
 		pool_sweep();
 		h = look(c);

@@ -49,7 +49,6 @@ static inline bool call_gone(const struct call *c)
 static inline struct slot *call_begin(struct call *c, int fd)
 {
 	struct entry *e;
-	__s32 used;
 
 	if (spd_unlikely((unsigned int)fd >= __atomic_load_n(&table.count, __ATOMIC_ACQUIRE)))
 		return NULL;
@@ -60,9 +59,7 @@ static inline struct slot *call_begin(struct call *c, int fd)
 	c->e = e;
 	if (spd_likely(pool_word_is_handle(c->word)))
 		return pool_slot(c->word);
-	used = __atomic_load_n(&e->used, __ATOMIC_RELAXED) + 1;
-	__atomic_store_n(&e->used, used, __ATOMIC_RELAXED);
-	return spd_likely(used < table.after) ? NULL : call_look(c);
+	return spd_likely(entry_use(e) < table.after) ? NULL : call_look(c);
 }
 
 /* The library works for the caller. */

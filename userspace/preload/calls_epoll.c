@@ -43,7 +43,7 @@ static int epoll_look(int epfd, struct epoll_event *events, int max, __u64 patie
 		      struct crew_nap *nap)
 {
 	*nap = (struct crew_nap){ 0 };
-	if (!watches.top || !epoll_room(events, max))
+	if (!__atomic_load_n(&watches.top, __ATOMIC_RELAXED) || !epoll_room(events, max))
 		return 0;
 	if (!spd_one_thread())
 		pthread_testcancel();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Interposed: what closes numbers, and what makes one refer to something else.
+ * Interposed: what closes numbers, and what makes one refer to something else, be it
+ * another connection of the same socket.
  *
  * A number is forgotten before it is closed: afterwards it may be anything. One that is
  * replaced is forgotten before and after: a transfer in between may have learnt of what
@@ -38,6 +39,13 @@ PRE_CALL(void, closefrom, int first)
 	table_forget_range(first < 0 ? 0 : (unsigned int)first, UINT_MAX);
 	REAL(closefrom)(first);
 }
+
+PRE_CALL(int, connect, int fd, const void *addr, socklen_t len)
+{
+	return table_connected(fd, REAL(connect)(fd, addr, len));
+}
+
+PRE_ALIAS(__connect, connect);
 
 PRE_CALL(int, dup, int fd)
 {

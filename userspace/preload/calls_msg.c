@@ -54,7 +54,7 @@ PRE_CALL(ssize_t, sendmsg, int fd, const struct msghdr *msg, int flags)
 /* Is the number a handle's, so that messages go one by one? It costs no transfer. */
 static bool msg_has_handle(int fd)
 {
-	return (unsigned int)fd < table.count &&
+	return table_has(fd) &&
 	       pool_word_is_handle(__atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED));
 }
 

@@ -86,6 +86,8 @@ static void syscall_after(long n, const long arg[6], long ret)
 {
 	const int *two = NULL;
 
+	if (n == SYS_connect)
+		table_connected((int)arg[0], (int)ret);
 	if (ret < 0)
 		return;
 	if (n == SYS_pipe2)

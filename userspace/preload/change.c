@@ -20,7 +20,7 @@ bool change_begin(struct change *c, int epfd, int op, int fd, const struct epoll
 {
 	bool adds = op == EPOLL_CTL_ADD || op == EPOLL_CTL_MOD;
 
-	if (!watches.at || (unsigned int)fd >= table.count || (unsigned int)epfd >= table.count ||
+	if (!watches.at || !table_has(fd) || !table_has(epfd) ||
 	    (!adds && op != EPOLL_CTL_DEL))
 		return false;
 	c->set = crew_identity(epfd, adds);

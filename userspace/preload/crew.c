@@ -64,7 +64,7 @@ static __u32 crew_make(struct crew *c, int epfd)
 		return WATCH_UNKNOWN;
 	}
 	pages_reach(&crews_used, (unsigned int)(c - crews) + 1);
-	c->n = 0;
+	__atomic_store_n(&c->n, 0, __ATOMIC_RELAXED);
 	c->limit = 0;
 	__atomic_store_n(&c->epfd, epfd, __ATOMIC_RELAXED);
 	/* So that its end is seen. */
@@ -179,8 +179,7 @@ static bool crew_can(const struct watch *w)
  */
 bool crew_read(const struct crew *c, int fd, struct watch *w, struct member *m)
 {
-	if ((unsigned int)fd >= table.count || !watch_read(fd, w) || watch_set(w) != c->id ||
-	    !crew_can(w))
+	if (!table_has(fd) || !watch_read(fd, w) || watch_set(w) != c->id || !crew_can(w))
 		return false;
 	m->word = __atomic_load_n(&table.at[fd].word, __ATOMIC_ACQUIRE);
 	m->state = w->state;
@@ -215,7 +214,7 @@ static void crew_add(struct crew *c, int fd)
 		c->pause = 0;
 	}
 	c->member[at] = m;
-	c->n += at == c->n;
+	__atomic_store_n(&c->n, c->n + (at == c->n), __ATOMIC_RELAXED);
 	__atomic_store_n(&watches.at[fd].at, at, __ATOMIC_RELAXED);
 }
 
@@ -230,7 +229,7 @@ void crew_join(int fd)
 	unsigned int used = __atomic_load_n(&crews_used, __ATOMIC_ACQUIRE);
 	__u32 set = watch_set(&watches.at[fd]);
 
-	if (set < WATCH_SETS || (unsigned int)fd >= table.count ||
+	if (set < WATCH_SETS || !table_has(fd) ||
 	    !pool_word_is_handle(__atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED)))
 		return;
 	for (struct crew *c = crews; c < crews + used; c++) {

@@ -161,7 +161,8 @@ static void crew_drop(struct crew *c, unsigned int at)
 	/* A child, forked by a signal handler within the look, has no members. */
 	if (!c->n)
 		return;
-	c->member[at] = c->member[--c->n];
+	__atomic_store_n(&c->n, c->n - 1, __ATOMIC_RELAXED);
+	c->member[at] = c->member[c->n];
 	__atomic_store_n(&watches.at[c->member[at].fd].at, at, __ATOMIC_RELAXED);
 }
 

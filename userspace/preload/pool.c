@@ -116,7 +116,8 @@ static struct slot *pool_take(void)
 
 	if (pool.used < pool.count) {
 		h = &pool.at[pool.used];
-		h->number = pool.used++;
+		h->number = pool.used;
+		__atomic_store_n(&pool.used, h->number + 1, __ATOMIC_RELAXED);
 		h->life = POOL_ONE;
 		return h;
 	}

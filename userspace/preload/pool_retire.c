@@ -89,7 +89,7 @@ void pool_sweep(void)
 		__atomic_store_n(&pool.rest, rest - 1, __ATOMIC_RELAXED);
 		return;
 	}
-	for (unsigned int i = 0; i < pool.used; i++)
+	for (unsigned int i = 0; i < __atomic_load_n(&pool.used, __ATOMIC_RELAXED); i++)
 		stuck |= pool_unreferred(&pool.at[i]) && !pool_clear(&pool.at[i], 1);
 	if (stuck)
 		__atomic_store_n(&pool.rest, POOL_REST, __ATOMIC_RELAXED);

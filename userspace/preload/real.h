@@ -47,6 +47,7 @@
 	X(int, socketpair, (int, int, int, int *))				\
 	X(int, accept, (int, void *, socklen_t *))				\
 	X(int, accept4, (int, void *, socklen_t *, int))			\
+	X(int, connect, (int, const void *, socklen_t))				\
 	X(int, pipe, (int *))							\
 	X(int, pipe2, (int *, int))						\
 	X(int, open, (const char *, int, ...))					\

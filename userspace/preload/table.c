@@ -86,7 +86,7 @@ void table_reach(int fd)
  */
 void table_bare(struct entry *e, __u64 word, __u64 next, __s32 wait)
 {
-	__atomic_store_n(&e->used, -wait, __ATOMIC_RELAXED);
+	__atomic_store_n(&e->used, wait ? -wait : 1, __ATOMIC_RELAXED);
 	if (word != next &&
 	    __atomic_compare_exchange_n(&e->word, &word, next, false,
 					__ATOMIC_SEQ_CST, __ATOMIC_RELAXED) &&
@@ -94,14 +94,17 @@ void table_bare(struct entry *e, __u64 word, __u64 next, __s32 wait)
 		pool_put(word);
 }
 
-/* @closed: transfers that are under way are of a descriptor that is no more. */
+/*
+ * @closed: transfers that are under way are of a descriptor that is no more. The number
+ * is unused before that can be seen: a transfer that has seen it uses the number anew.
+ */
 static void table_clear(struct entry *e, bool closed)
 {
 	__u64 word;
 
+	__atomic_store_n(&e->used, !closed, __ATOMIC_RELAXED);
 	if (closed)
 		__atomic_add_fetch(&e->closed, 1, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&e->used, 0, __ATOMIC_RELAXED);
 	word = __atomic_exchange_n(&e->word, 0, __ATOMIC_SEQ_CST);
 	if (pool_word_is_handle(word))
 		pool_put(word);
@@ -116,19 +119,18 @@ static void table_clear(struct entry *e, bool closed)
 void table_forget(int fd)
 {
 	struct entry *e;
-	__u64 word;
 
-	if ((unsigned int)fd >= table.count)
+	if (!table_has(fd))
 		return;
 	e = &table.at[fd];
 	if (spd_unlikely(watch_known(fd)) && table_own_process())
 		watch_forget(fd);
-	word = __atomic_load_n(&e->word, __ATOMIC_RELAXED);
-	if (!word && !e->used)
+	if (!table_knows(fd))
 		return;
-	if (spd_unlikely(pool.left) && table_own_process())
+	if (spd_unlikely(__atomic_load_n(&pool.left, __ATOMIC_RELAXED)) && table_own_process())
 		pool_sweep();
-	if (pool_word_is_handle(word) && !table_own_process())
+	if (pool_word_is_handle(__atomic_load_n(&e->word, __ATOMIC_RELAXED)) &&
+	    !table_own_process())
 		return;
 	table_clear(e, true);
 }
@@ -145,7 +147,7 @@ void table_forget(int fd)
  */
 void table_replace(int fd, int to, int flags)
 {
-	if (fd < 0 || fd == to || (unsigned int)to >= table.count || (flags & ~O_CLOEXEC))
+	if (fd < 0 || fd == to || !table_has(to) || (flags & ~O_CLOEXEC))
 		return;
 	if (pool_word_is_handle(__atomic_load_n(&table.at[to].word, __ATOMIC_RELAXED)) &&
 	    raw_call(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0) < 0)

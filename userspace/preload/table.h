@@ -23,7 +23,8 @@
  * struct entry - what is known of a number
  * @word: a handle's word, see pool.h, or below POOL_WORD_MIN
  * @closed: how often the number was closed while something was known
- * @used: transfers since, a negative number where many must come first; racy
+ * @used: transfers since, a negative number where many must come first, and 0 only while
+ *	there was none; racy
  */
 struct entry {
 	__u64	word;
@@ -58,14 +59,50 @@ void table_forget_range(unsigned int first, unsigned int last);
 void table_new_slowly(int fd);
 void table_bare(struct entry *e, __u64 word, __u64 next, __s32 wait);
 
+/* A transfer more. A number that is being looked at is never taken for an unused one. */
+static inline __s32 entry_use(struct entry *e)
+{
+	__s32 used = __atomic_load_n(&e->used, __ATOMIC_RELAXED) + 1;
+
+	used += !used;
+	__atomic_store_n(&e->used, used, __ATOMIC_RELAXED);
+	return used;
+}
+
+/* May there be anything to know of a number? */
+static inline bool table_has(int fd)
+{
+	return (unsigned int)fd < __atomic_load_n(&table.count, __ATOMIC_ACQUIRE);
+}
+
+/* Was it used, or looked at? For one that table_has(). */
+static inline bool table_knows(int fd)
+{
+	const struct entry *e = &table.at[fd];
+
+	return __atomic_load_n(&e->word, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&e->used, __ATOMIC_RELAXED);
+}
+
 /* A number has just come: what is known is of another descriptor. errno is kept. */
 static inline int table_new(int fd)
 {
-	if ((unsigned int)fd < table.count &&
-	    spd_unlikely(__atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED) ||
-			 table.at[fd].used || watch_known(fd)))
+	if (table_has(fd) && spd_unlikely(table_knows(fd) || watch_known(fd)))
 		table_new_slowly(fd);
 	return fd;
+}
+
+/*
+ * connect() returned @ret: the socket has given up its connection, or has another one.
+ * The number is open as before, and who watches it does so still. errno is kept.
+ */
+static inline int table_connected(int fd, int ret)
+{
+	if (table_has(fd) && (!ret || errno == EINPROGRESS || errno == EINTR) &&
+	    spd_unlikely(table_knows(fd)))
+		table_bare(&table.at[fd], __atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED),
+			   0, 0);
+	return ret;
 }
 
 #endif /* PRE_TABLE_H */

@@ -13,17 +13,30 @@
 #define EXIT_CANNOT	126	/* as a shell has it */
 #define EXIT_NONE	127
 
+/* In a list as the loader takes it apart. */
+static bool listed(const char *list, const char *library)
+{
+	size_t len = strlen(library), n;
+
+	for (;; list += n + 1) {
+		n = strcspn(list, ": ");
+		if (n == len && !strncmp(list, library, n))
+			return true;
+		if (!list[n])
+			return false;
+	}
+}
+
 /* Ours comes last: what others preload, some of which insist on being first, stays so. */
 static bool preload(const char *library)
 {
 	const char *others = getenv("LD_PRELOAD");
-	const char *again = others ? strstr(others, library) : NULL;
 	char *list;
 	bool ok;
 
 	if (!others || !*others)
 		return !setenv("LD_PRELOAD", library, 1);
-	if (again && strcspn(again, ": ") == strlen(library))
+	if (listed(others, library))
 		return true;
 	if (asprintf(&list, "%s:%s", others, library) < 0)
 		return false;
