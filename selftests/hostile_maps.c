@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a hostile process may do with mappings: write after revocation and after
- * close, poke every offset with every length and protection, and move, cut and
- * pin what it got. Nothing of it may reach a connection, its own or another's.
+ * close, and move, cut and pin what it got. Nothing of it may reach a connection,
+ * its own or another's. Which mappings it gets is in hostile_poke.c.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -202,90 +202,6 @@ static void sleepers(const struct transport *t)
 	pair_close(e);
 }
 
-static bool may_map(const struct raw *w, int role, off_t at, size_t len, int prot)
-{
-	int data = role == SPEED_ROLE_TX ? RW : PROT_READ;
-
-	if (at == (off_t)w->l.off_own)
-		return len == PAGE && !(prot & ~RW);
-	if (at == (off_t)w->l.off_peer)
-		return len == 2 * PAGE && !(prot & ~PROT_READ);
-	return at == (off_t)w->l.off_data && len == 2 * w->l.size && !(prot & ~data);
-}
-
-/* Reads and, where it says so, writes each page. */
-static int touch_all(char *at, size_t len, int prot)
-{
-	int faults = 0;
-	size_t i;
-
-	for (i = 0; i < len; i += PAGE) {
-		if (prot & PROT_READ)
-			faults += touch(at + i, false) != 0;
-		if (prot & PROT_WRITE)
-			*(volatile char *)(at + i) = *(volatile char *)(at + i);
-	}
-	return faults;
-}
-
-/* Below @ours it is not for us to say. */
-static void poke_role(int fd, const struct raw *w, int role, bool leased, off_t ours)
-{
-	static const int prots[] = {
-		PROT_NONE, PROT_READ, PROT_WRITE, RW, PROT_READ | PROT_EXEC, RW | PROT_EXEC,
-	};
-	const size_t lens[] = { PAGE, 2 * PAGE, 3 * PAGE, w->l.size, 2 * w->l.size,
-				2 * w->l.size + PAGE };
-	const off_t starts[] = { w->l.off_own, w->l.off_peer, w->l.off_data,
-				 w->l.off_data + (w->l.off_data - w->l.off_peer) };
-	long wrong = 0, faults = 0, mapped = 0;
-	size_t s, n, p;
-	int page;
-
-	for (s = 0; s < 4; s++)
-	for (page = -2; page < (int)(2 * w->l.size / PAGE) + 3; page++)
-	for (n = 0; n < sizeof(lens) / sizeof(lens[0]); n++)
-	for (p = 0; p < sizeof(prots) / sizeof(prots[0]); p++) {
-		off_t at = starts[s] + page * (off_t)PAGE;
-		char *m = mmap(NULL, lens[n], prots[p], MAP_SHARED, fd, at);
-
-		/* A reservation without any right gives nothing away. */
-		if (m == MAP_FAILED) {
-			wrong += errno != EINVAL && errno != EPERM && errno != EACCES;
-			wrong += leased && may_map(w, role, at, lens[n], prots[p]) && prots[p];
-			continue;
-		}
-		mapped++;
-		wrong += !may_map(w, role, at, lens[n], prots[p]) && prots[p] && at >= ours;
-		faults += at >= ours && touch_all(m, lens[n], prots[p]);
-		munmap(m, lens[n]);
-	}
-	WANT(wrong, 0, 0, "role %d: wrong answers", role);
-	WANT(faults, 0, 0, "role %d: faults in what was given", role);
-	WANT_TRUE(!leased || mapped >= 3, "role %d: something was given", role);
-}
-
-static void poke(const struct transport *t)
-{
-	struct transport u = by_hand_0(t);
-	struct raw tx, rx;
-	struct end e[2];
-	off_t ours;
-
-	tp_pair_sized(&u, e, RING / 2);
-	raw_open(&tx, e[0].fd, SPEED_ROLE_TX);
-	raw_open(&rx, e[0].fd, SPEED_ROLE_RX);
-	/* TCP maps what TCP_ZEROCOPY_RECEIVE fills. */
-	ours = t->fused ? tx.l.off_own : 0;
-	poke_role(e[0].fd, &tx, SPEED_ROLE_TX, true, ours);
-	poke_role(e[0].fd, &rx, SPEED_ROLE_RX, true, ours);
-	exact(e, 0, "after all that");
-	poke_role(e[0].fd, &tx, SPEED_ROLE_TX, false, ours);
-	poke_role(e[0].fd, &rx, SPEED_ROLE_RX, false, ours);
-	exact(e, 0, "after the same without a lease");
-	pair_close(e);
-}
-
 /* Every call that takes an address, on what is mapped; its answer is its own affair. */
 static void abuse(const struct transport *t)
 {
@@ -341,7 +257,6 @@ static const struct test_case cases[] = {
 	{ "at_revocation", at_revocation, CASE_STREAM | CASE_SPEED | CASE_FUSED | CASE_PATHS },
 	{ "over_close", over_close, CASE_BOTH | CASE_SPEED | CASE_PATHS },
 	{ "sleepers", sleepers, CASE_BOTH | CASE_SPEED | CASE_PATHS },
-	{ "poke", poke, CASE_STREAM | CASE_SPEED | CASE_FUSED },
 	{ "abuse", abuse, CASE_STREAM | CASE_SPEED | CASE_FUSED },
 };
 

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "stepper.h"
@@ -15,21 +16,28 @@
 
 #define RING		8192
 
-enum what { PLAIN, URING, STDIO, HANDLER, JUMP, KILL };
+#define CROSS_BYTES	16	/* of each of two transfers the other way */
+
+/* STOP: the first is stopped by SIGSTOP meanwhile; CROSS: HANDLER, and the other way too. */
+enum what { PLAIN, URING, STDIO, HANDLER, JUMP, KILL, STOP, CROSS };
 
 /**
  * struct shared - what the stepped process tells
  * @done: the call is over
  * @ret: what it returned
  * @ret2: of the handler's call
+ * @cross: of its two calls the other way
+ * @came: what they received
  * @mapped: transfers in the ring, in all calls
+ * @crossed: those of them that went the other way
  */
 struct shared {
 	volatile bool done;
-	volatile long ret, ret2;
-	volatile long mapped;
+	volatile long ret, ret2, cross[2];
 	unsigned char buf[RING];
 	unsigned char buf2[RING];
+	unsigned char came[2 * CROSS_BYTES];
+	volatile long mapped, crossed;
 };
 
 /**
@@ -55,7 +63,7 @@ static bool seqpacket(const struct trial *y)
 
 static bool by_signal(const struct trial *y)
 {
-	return y->what == HANDLER || y->what == JUMP;
+	return y->what == HANDLER || y->what == JUMP || y->what == CROSS;
 }
 
 /* Whether the stepped call comes to its end and tells its result. */
@@ -69,14 +77,38 @@ static struct speed *handle;
 static struct trial *mine;
 static sigjmp_buf out;
 
+/* What the other way carries, in two pieces. */
+static void cross_fill(unsigned char b[2 * CROSS_BYTES])
+{
+	whole_fill(b, 2 * CROSS_BYTES);
+}
+
+static void cross(int i)
+{
+	unsigned char b[2 * CROSS_BYTES];
+	struct shared *sh = mine->sh;
+	size_t at = i * CROSS_BYTES;
+
+	if (mine->what != CROSS)
+		return;
+	cross_fill(b);
+	if (mine->receive)
+		sh->cross[i] = speed_send(handle, b + at, CROSS_BYTES, 0);
+	else
+		sh->cross[i] = speed_recv(handle, sh->came + at, CROSS_BYTES, MSG_DONTWAIT);
+}
+
+/* The other way before and after the interrupted one, which takes the role away. */
 static void on_signal(int sig)
 {
 	struct shared *sh = mine->sh;
 
+	cross(0);
 	if (mine->receive)
 		sh->ret2 = speed_recv(handle, sh->buf2, mine->ask, MSG_DONTWAIT);
 	else
 		sh->ret2 = speed_send(handle, whole_tag, mine->ask, 0);
+	cross(1);
 	if (mine->what == JUMP)
 		siglongjmp(out, sig);
 }
@@ -114,6 +146,7 @@ static void stepped(struct trial *y, int fd)
 	y->sh->done = true;
 	speed_get_stats(handle, &st);
 	y->sh->mapped += st.mapped_sends + st.mapped_recvs;
+	y->sh->crossed += y->receive ? st.mapped_sends : st.mapped_recvs;
 	/* What a handler jumped out of does not stand in the way of the next. */
 	if (y->what == JUMP && !y->receive && speed_send(handle, "", 1, 0) != 1)
 		_exit(2);
@@ -130,6 +163,27 @@ static pid_t start(struct trial *y, int fd)
 		stepped(y, fd);
 	MUST(stepper_stopped(pid, &status));
 	return pid;
+}
+
+/* No longer traced, and stopped like any other process, where it is. */
+static void halt(pid_t pid)
+{
+	int status;
+
+	MUST(ptrace(PTRACE_DETACH, pid, NULL, SIGSTOP) == 0);
+	MUST(waitpid(pid, &status, WUNTRACED) == pid);
+	MUST(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+}
+
+/* Nothing moved it; now it runs to its end: its status. */
+static int go_on(pid_t pid)
+{
+	int status;
+
+	MUST(waitpid(pid, &status, WNOHANG | WCONTINUED) == 0);
+	MUST(kill(pid, SIGCONT) == 0);
+	MUST(waitpid(pid, &status, 0) == pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 /* The other one, who takes the role away. */

@@ -3,9 +3,10 @@
  * Revocation at every instruction: a process sends, or receives, through its
  * mapping, single-stepped; after k instructions another one uses the same
  * descriptor, which takes the role away, and then the first goes on, is killed,
- * or has a signal handler that sends and receives itself, and may never return
- * to what it interrupted. For every k until the call is over. Each byte that a
- * send accepted arrives once, and in order; of SOCK_SEQPACKET each message, whole.
+ * or has a signal handler that sends and receives itself, also the other way, and
+ * may never return to what it interrupted. It stands in a debugger's stop, or in
+ * that of SIGSTOP. For every k until the call is over. Each byte that a send
+ * accepted arrives once, and in order; of SOCK_SEQPACKET each message, whole.
  */
 #define _GNU_SOURCE
 #include "revoke.h"
@@ -53,6 +54,33 @@ static bool received_exactly(struct trial *y, int own, long intruded, const unsi
 	return returns(y) ? !lost : lost <= y->len;
 }
 
+/* The other way: nothing, or both pieces and nothing else. */
+static bool crossed_exactly(struct trial *y, const struct end e[2])
+{
+	unsigned char want[2 * CROSS_BYTES], rest[RING];
+	size_t len = whole_collect(e[y->receive].fd, rest, sizeof(rest));
+
+	if (y->what != CROSS)
+		return !len;
+	cross_fill(want);
+	if (y->sh->cross[0] != CROSS_BYTES || y->sh->cross[1] != CROSS_BYTES)
+		return false;
+	if (!y->receive)
+		return !len && !memcmp(y->sh->came, want, sizeof(want));
+	return len == sizeof(want) && !memcmp(rest, want, len);
+}
+
+/* What the signal handler of a sender is to receive. */
+static void send_crosswise(const struct trial *y, int fd)
+{
+	unsigned char b[2 * CROSS_BYTES];
+	int i;
+
+	cross_fill(b);
+	for (i = 0; y->what == CROSS && !y->receive && i < 2; i++)
+		MUST(send(fd, b + i * CROSS_BYTES, CROSS_BYTES, 0) == CROSS_BYTES);
+}
+
 static bool disturbed_exactly(struct trial *y, int k)
 {
 	struct whole w = { .piece = seqpacket(y) ? y->len : 1 };
@@ -71,12 +99,17 @@ static bool disturbed_exactly(struct trial *y, int k)
 	whole_fill(w.all, w.size);
 	for (i = 0; i < messages; i++)
 		MUST(send(e[1].fd, w.all + i * y->len, y->len, 0) == (ssize_t)y->len);
+	send_crosswise(y, e[1].fd);
 	pid = start(y, e[0].fd);
 	stepper_to(&y->path, pid, k);
+	if (y->what == STOP)
+		halt(pid);
 	if (!by_signal(y))
 		intruded = intrude(y, e[0].fd, other);
 	if (y->what == KILL)
 		stepper_kill(pid);
+	else if (y->what == STOP)
+		MUST(go_on(pid) == 0);
 	else
 		MUST(stepper_let_go(pid, by_signal(y) ? SIGUSR1 : 0) == 0);
 	if (by_signal(y)) {
@@ -85,6 +118,7 @@ static bool disturbed_exactly(struct trial *y, int k)
 	}
 	ok = y->receive ? received_exactly(y, e[0].fd, intruded, other, &w) :
 			  sent_exactly(y, e[1].fd, intruded);
+	ok &= crossed_exactly(y, e);
 	pair_close(e);
 	return ok;
 }
@@ -125,10 +159,12 @@ static void every(const struct transport *t, enum what what, bool receive, size_
 		if (!disturbed_exactly(&y, k) && !y.wrong++)
 			y.first_wrong = k;
 	}
+	trace_num(y.path.count, "instructions");
 	WANT(y.wrong, 0, 0, "wrong, of %d instants, the first after %d instructions", instants,
 	     y.first_wrong);
 	WANT_TRUE(y.path.count < STEPS_MAX && instants >= 10, "the call was stepped through");
 	WANT_TRUE(what == KILL || y.sh->mapped, "it was in the ring");
+	WANT_TRUE(what != CROSS || y.sh->crossed, "so was the other way");
 	stepper_free(&y.path);
 	munmap(y.sh, sizeof(*y.sh));
 }
@@ -153,6 +189,8 @@ STEP_CASES(stdio, STDIO)
 STEP_CASES(handler, HANDLER)
 STEP_CASES(jump, JUMP)
 STEP_CASES(kill, KILL)
+STEP_CASES(stop, STOP)
+STEP_CASES(cross, CROSS)
 
 #define STEPPED	(CASE_BOTH | CASE_SPEED | CASE_FUSED | CASE_LONG)
 
@@ -169,6 +207,10 @@ static const struct test_case cases[] = {
 	{ "recv_jump", recv_jump, STEPPED },
 	{ "send_kill", send_kill, STEPPED },
 	{ "recv_kill", recv_kill, STEPPED },
+	{ "send_stop", send_stop, STEPPED },
+	{ "recv_stop", recv_stop, STEPPED },
+	{ "send_cross", send_cross, STEPPED },
+	{ "recv_cross", recv_cross, STEPPED },
 };
 
 RUN_CASES(cases)
