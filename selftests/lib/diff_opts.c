@@ -9,13 +9,18 @@
 
 #define COUNT(a)	((int)(sizeof(a) / sizeof((a)[0])))
 #define BIG		300000
+#define RENO		0x6f6e6572	/* "reno", as a number of four bytes */
 #define VALUES(...)	COUNT(((int[]){ __VA_ARGS__ })), { __VA_ARGS__ }
 
 #ifndef SO_PEEK_OFF
 #define SO_PEEK_OFF	42
 #endif
 
-/* Times in ms; a linger of -1 is off; the long times are as good as none. */
+/*
+ * Times in ms; a linger of -1 is off; the long times are as good as none. A window clamp
+ * of what there is, and a pace, change how much comes at once, and when: of the first only
+ * the value that is refused, of the second only the one that means none.
+ */
 const struct diff_opt diff_opts[] = {
 	{ "nodelay", IPPROTO_TCP, TCP_NODELAY, DK_INT, OI_OTHER, true, VALUES(0, 1) },
 	{ "cork", IPPROTO_TCP, TCP_CORK, DK_INT, OI_CORK, true, VALUES(0, 1) },
@@ -34,6 +39,16 @@ const struct diff_opt diff_opts[] = {
 	{ "zerocopy", SOL_SOCKET, SO_ZEROCOPY, DK_INT, OI_OTHER, true, VALUES(0, 1) },
 	{ "keepalive", SOL_SOCKET, SO_KEEPALIVE, DK_INT, OI_OTHER, true, VALUES(0, 1) },
 	{ "keepidle", IPPROTO_TCP, TCP_KEEPIDLE, DK_INT, OI_OTHER, true, VALUES(0, 100, 32767) },
+	{ "keepintvl", IPPROTO_TCP, TCP_KEEPINTVL, DK_INT, OI_OTHER, true, VALUES(0, 75, 32767) },
+	{ "keepcnt", IPPROTO_TCP, TCP_KEEPCNT, DK_INT, OI_OTHER, true, VALUES(0, 9, 127) },
+	{ "syncnt", IPPROTO_TCP, TCP_SYNCNT, DK_INT, OI_OTHER, true, VALUES(0, 6, 127) },
+	{ "linger2", IPPROTO_TCP, TCP_LINGER2, DK_INT, OI_OTHER, true, VALUES(0, 30, 60) },
+	{ "clamp", IPPROTO_TCP, TCP_WINDOW_CLAMP, DK_INT, OI_OTHER, false, VALUES(0) },
+	{ "congestion", IPPROTO_TCP, TCP_CONGESTION, DK_INT, OI_OTHER, true, VALUES(0, RENO) },
+	{ "savesyn", IPPROTO_TCP, TCP_SAVE_SYN, DK_INT, OI_OTHER, true, VALUES(0, 1, 3) },
+	{ "pacing", SOL_SOCKET, SO_MAX_PACING_RATE, DK_INT, OI_OTHER, true, VALUES(-1) },
+	{ "mark", SOL_SOCKET, SO_MARK, DK_INT, OI_OTHER, true, VALUES(0, 7) },
+	{ "reuseport", SOL_SOCKET, SO_REUSEPORT, DK_INT, OI_OTHER, true, VALUES(0, 1) },
 	{ "usertimeout", IPPROTO_TCP, TCP_USER_TIMEOUT, DK_INT, OI_OTHER, true, VALUES(0, 30000) },
 	{ "notsent", IPPROTO_TCP, TCP_NOTSENT_LOWAT, DK_INT, OI_OTHER, true, VALUES(0, 1000000) },
 	{ "maxseg", IPPROTO_TCP, TCP_MAXSEG, DK_INT, OI_MAXSEG, false, VALUES(1, 600, 1400) },

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How much a sender can write that nobody reads: what plain TCP takes under the same
+ * SO_SNDBUF, SO_RCVBUF, tcp_wmem and tcp_rmem, and no more than a ring beyond it. A ring
+ * is as large as net.speed.ring_bytes says, or as the buffers that were set before the
+ * connection was made.
+ */
+#define _GNU_SOURCE
+#include <unistd.h>
+
+#include "stress.h"
+#include "tcp_pair.h"
+
+#define CHUNK		2048
+#define QUIET		10	/* looks at a full socket, with a pause before each */
+#define PAUSE_MS	20
+#define TRIES		3
+
+/**
+ * struct limits - what bounds a connection
+ * @name: in results
+ * @snd: SO_SNDBUF of both ends, or 0
+ * @rcv: SO_RCVBUF of both ends, or 0
+ * @wmem: tcp_wmem, or NULL
+ * @rmem: tcp_rmem, or NULL
+ * @late: the buffers are set when the connection has carried bytes
+ */
+struct limits {
+	const char *name;
+	int snd;
+	int rcv;
+	const char *wmem;
+	const char *rmem;
+	bool late;
+};
+
+static const struct limits all[] = {
+	{ "as they are" },
+	{ "SO_SNDBUF 4096", .snd = 4096 },
+	{ "SO_RCVBUF 4096", .rcv = 4096 },
+	{ "both 4096", .snd = 4096, .rcv = 4096 },
+	{ "both 30000", .snd = 30000, .rcv = 30000 },
+	{ "both 150000", .snd = 150000, .rcv = 150000 },
+	{ "SO_SNDBUF 4096, late", .snd = 4096, .late = true },
+	{ "both 4096, late", .snd = 4096, .rcv = 4096, .late = true },
+	{ "small tcp_wmem", .wmem = "4096 8192 16384" },
+	{ "small tcp_rmem", .rmem = "4096 8192 16384" },
+	{ "both small", .wmem = "4096 8192 16384", .rmem = "4096 8192 16384" },
+	{ "both larger", .wmem = "4096 40000 40000", .rmem = "4096 60000 60000" },
+};
+
+#define IPV4		"/proc/sys/net/ipv4/"
+
+struct kept {
+	char wmem[64], rmem[64];
+};
+
+static void keep(struct kept *k)
+{
+	MUST(file_read(IPV4 "tcp_wmem", k->wmem, sizeof(k->wmem)) == 0);
+	MUST(file_read(IPV4 "tcp_rmem", k->rmem, sizeof(k->rmem)) == 0);
+}
+
+static void set_mem(const char *wmem, const char *rmem)
+{
+	MUST(file_write(IPV4 "tcp_wmem", wmem) == 0);
+	MUST(file_write(IPV4 "tcp_rmem", rmem) == 0);
+}
+
+static void set_buffers(const struct limits *l, int fd)
+{
+	if (l->snd)
+		MUST(set_int(fd, SOL_SOCKET, SO_SNDBUF, l->snd) == 0);
+	if (l->rcv)
+		MUST(set_int(fd, SOL_SOCKET, SO_RCVBUF, l->rcv) == 0);
+}
+
+static void limited_pair(const struct limits *l, int fd[2])
+{
+	struct address a;
+	int listener = tcp_listen_at(LOCAL4, 0, &a);
+	int client = tcp_socket(&a);
+
+	if (!l->late) {
+		set_buffers(l, listener);
+		set_buffers(l, client);
+	}
+	tcp_join(listener, &a, client, fd);
+	close(listener);
+	MUST(tcp_exchange(fd));
+	if (l->late) {
+		set_buffers(l, fd[0]);
+		set_buffers(l, fd[1]);
+	}
+}
+
+/* What is taken until nothing more is, though TCP had time to move it. */
+static size_t fill(int fd)
+{
+	unsigned char buf[CHUNK];
+	size_t done = 0;
+	int quiet = 0;
+	ssize_t n;
+
+	while (quiet < QUIET) {
+		stream_fill(buf, sizeof(buf), done);
+		n = send(fd, buf, sizeof(buf), MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n > 0) {
+			done += n;
+			quiet = 0;
+			continue;
+		}
+		MUST(errno == EAGAIN);
+		quiet++;
+		sleep_ms(PAUSE_MS);
+	}
+	return done;
+}
+
+/* Filled one way. The ring's size is 0 on plain TCP. */
+static size_t taken(const struct limits *l, bool fused, size_t *ring)
+{
+	size_t bytes;
+	int fd[2];
+
+	tcp_shim_set(fused);
+	limited_pair(l, fd);
+	WANT(tcp_fused(fd), fused, 0, "%s: fused", l->name);
+	bytes = fill(fd[0]);
+	*ring = tcp_fusion(fd[0]).ring_bytes[SPEED_ROLE_TX];
+	WANT_TRUE(tcp_get(fd[1], bytes, 0), "%s: the bytes", l->name);
+	WANT_TRUE(tcp_exchange(fd), "%s: exchange", l->name);
+	tcp_close(fd);
+	return bytes;
+}
+
+/* Buffers that were set bound the ring: what they are, to the next power of two. */
+static size_t ring_most(const struct limits *l)
+{
+	char text[32];
+	size_t bytes = 2 * (l->snd ?: l->rcv), most = 4096;
+
+	MUST(sysctl_get("ring_bytes", text, sizeof(text)) == 0);
+	if (!bytes || l->late)
+		return strtoul(text, NULL, 10);
+	while (most < bytes)
+		most *= 2;
+	return most;
+}
+
+/*
+ * What does not fit into the ring goes by TCP, in other segments than those of plain TCP. It
+ * counts their overhead, too, and takes a last one whole: of loopback it may be this large.
+ */
+#define SEGMENT		65536
+
+/* How fast a machine is decides what TCP's buffers grow to: it may be measured again. */
+static void bounded(const struct limits *l)
+{
+	size_t plain, fused, none, ring, most;
+	int tries = 0;
+
+	do {
+		plain = taken(l, false, &none);
+		fused = taken(l, true, &ring);
+		most = plain + ring + SEGMENT;
+	} while (++tries < TRIES && (fused < plain || fused > most));
+	trace_num(plain, "%s: plain TCP takes", l->name);
+	trace_num(fused, "%s: fused TCP takes", l->name);
+	WANT_TRUE(ring > 0 && ring <= ring_most(l), "%s: the ring's size is %zu, at most %zu",
+		  l->name, ring, ring_most(l));
+	WANT_TRUE(fused >= plain, "%s: %zu, no less than %zu", l->name, fused, plain);
+	WANT_TRUE(fused <= most, "%s: %zu, at most %zu + %zu and a segment", l->name, fused, plain,
+		  ring);
+}
+
+static void limits(const struct transport *t)
+{
+	struct kept before;
+	size_t i;
+
+	tcp_own_net();
+	keep(&before);
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		set_mem(all[i].wmem ?: before.wmem, all[i].rmem ?: before.rmem);
+		bounded(&all[i]);
+	}
+}
+
+static const struct test_case cases[] = {
+	{ "limits", limits, CASE_STREAM | CASE_SPEED },
+};
+
+RUN_CASES(cases)
