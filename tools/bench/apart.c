@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A trial in a program of its own: speedbench starts itself anew with
+ * A trial in a process of its own, so that who fails does so alone; and one under
+ * the library in a program of its own: speedbench starts itself anew with
  * libspeed-preload.so preloaded, as speedrun does with any program. Both
  * processes of the trial are then unmodified programs under the library.
  *
- * The request and what comes of it pass through a page of memory that both map.
- * Which function is the trial is told by its distance from another one: it is
- * the same program.
+ * The request and what comes of it pass through memory that both map. Which
+ * function is the trial is told to another program by its distance from a known
+ * one: it is the same program.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -29,6 +30,7 @@ struct apart {
 	unsigned int transport;
 	uint64_t n;
 	uint64_t result;
+	struct words words;
 	unsigned char blob[BLOB_BYTES];
 };
 
@@ -86,33 +88,64 @@ static unsigned int transport_number(const struct transport *t)
 	return i;
 }
 
-uint64_t apart_run(struct series *s, uint64_t n)
+__attribute__((noreturn)) static void run_trial(struct apart *a)
 {
-	int fd = memfd_create("speedbench", 0);
-	struct apart *a;
-	uint64_t result;
+	a->series.blob = a->series.blob ? a->blob : NULL;
+	a->result = a->series.trial(&a->series, a->n);
+	loopback_restore();
+	_exit(0);
+}
+
+static void take_results(struct series *s, const struct apart *a)
+{
+	memcpy(s->extra, a->series.extra, sizeof(s->extra));
+	if (s->blob)
+		memcpy(s->blob, a->blob, BLOB_BYTES);
+}
+
+static int start_trial(struct apart *a, int fd, const struct transport *t)
+{
 	int status;
 	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		die("fork: %m");
+	if (!pid && t->preload)
+		become_trial(fd, t);
+	if (!pid) {
+		guard_enter();
+		run_trial(a);
+	}
+	return waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+uint64_t apart_run(struct series *s, uint64_t n)
+{
+	int status, fd = memfd_create("speedbench", 0);
+	struct words *before;
+	struct apart *a;
+	uint64_t result;
 
 	if (fd < 0 || ftruncate(fd, sizeof(*a)))
 		die("a trial's request: %m");
 	a = request(fd);
 	a->opt = opt;
 	a->series = *s;
-	a->trial = place((void (*)(void))s->trial);
-	a->transport = transport_number(s->transport);
 	a->n = n;
-	pid = fork();
-	if (pid < 0)
-		die("fork: %m");
-	if (!pid)
-		become_trial(fd, s->transport);
-	if (waitpid(pid, &status, 0) != pid || status)
-		die("%s: a trial of %s failed", opt.experiment, s->transport->name);
+	if (s->transport->preload) {
+		a->trial = place((void (*)(void))s->trial);
+		a->transport = transport_number(s->transport);
+	}
+	before = guard_use(&a->words);
+	status = start_trial(a, fd, s->transport);
+	guard_use(before);
+	if (status)
+		guard_failed(s, status, &a->words);
+	else
+		take_results(s, a);
 	result = a->result;
-	memcpy(s->extra, a->series.extra, sizeof(s->extra));
-	if (s->blob)
-		memcpy(s->blob, a->blob, BLOB_BYTES);
 	munmap(a, sizeof(*a));
 	close(fd);
 	return result;
@@ -130,7 +163,8 @@ static void take_over(struct apart *a)
 		(void (*)(void))((intptr_t)apart_serve + a->trial);
 	a->series.private = NULL;
 	a->series.kept = NULL;
-	a->series.blob = a->series.blob ? a->blob : NULL;
+	guard_use(&a->words);
+	guard_enter();
 }
 
 void apart_serve(void)
@@ -143,7 +177,5 @@ void apart_serve(void)
 	a = request(atoi(told));
 	unsetenv(REQUEST);
 	take_over(a);
-	a->result = a->series.trial(&a->series, a->n);
-	loopback_restore();
-	_exit(0);
+	run_trial(a);
 }

@@ -43,7 +43,8 @@ struct options {
 	unsigned int messages;	/* 0: the experiment's own */
 	unsigned int threads;	/* 0: the experiment's own */
 	size_t max;		/* sweep: the biggest message; 0: the experiment's own */
-	const char *accel;	/* tcg, icount, kvm, native */
+	const char *accel;	/* tcg, icount; kvm: any real virtual machine; native */
+	const char *spin;	/* $SPEED_SPIN, which programs under the library obey, or NULL */
 	bool icount;		/* the clock counts instructions */
 	uint64_t target_ns;	/* a trial takes at least so long */
 	const char *experiment;	/* for messages */
@@ -104,11 +105,15 @@ struct series {
 	double value[RUNS_MAX];	/* of one operation, one a run */
 	double extra[EXTRAS_MAX];	/* what else the last trial told */
 	double (*kept)[EXTRAS_MAX];	/* the same of each run */
+	bool failed;		/* it has no more trials, and no figures */
 	unsigned char *blob;	/* BLOB_BYTES that the last trial left, or NULL */
 	void *private;		/* not with transports that have a process of their own */
 };
 
-/* A trial, in a process of its own if the transport wants one. */
+/*
+ * A trial, in a process of its own unless this is one already. Of one that fails
+ * nothing is to be taken: s->failed is set then.
+ */
 uint64_t trial_run(struct series *s, uint64_t n);
 void measure(struct series *all, unsigned int count);
 /* The same with a count of operations that is given: n of each series. */
@@ -120,7 +125,24 @@ unsigned int series_make(struct series *all, unsigned int able);
 /* ---- choose.c ---- */
 bool chosen(const char *transport);
 
-/* ---- apart.c: a trial in a program of its own, under a preloaded library ---- */
+/* ---- guard.c: who fails, fails alone ---- */
+struct words {
+	bool taken;
+	char why[240];	/* what the first die() said */
+};
+
+/* Runs all that is to be done with a transport; a record says if that failed. */
+void guard(struct series *s, void (*run)(struct series *s));
+/* Whether a failure ends this process, and somebody else goes on. */
+bool guard_inside(void);
+void guard_enter(void);
+/* Where guard_note() leaves its text from now on; returns where it did before. */
+struct words *guard_use(struct words *shared);
+void guard_note(const char *text);
+void guard_failed(struct series *s, int status, const struct words *said);
+unsigned int guard_failures(void);
+
+/* ---- apart.c: a trial in a process of its own, perhaps under a preloaded library ---- */
 const char *apart_library(void);
 uint64_t apart_run(struct series *s, uint64_t n);
 /* What main() does first: in such a program it does not return. */
@@ -135,8 +157,10 @@ void emit_extra(const char *experiment, const struct series *s, unsigned int ext
 /* One figure, not of a series: runs values of it. */
 void emit_value(const char *experiment, const struct series *like, const double *values,
 		const char *metric, const char *unit);
-/* A line that says why there are no figures of a transport. */
+/* Lines that say why there are no figures of a transport: here, ever, and this time. */
 void emit_missing(const char *transport, const char *why);
+void emit_impossible(const char *transport, const char *why);
+void emit_failed(const struct series *s, const char *why);
 void emit_head(const char *experiment, const struct series *s);
 
 /* ---- exp_latency.c, exp_stream.c, exp_connect.c: their trials, for other experiments ---- */
@@ -147,7 +171,7 @@ uint64_t connect_trial(struct series *s, uint64_t n);
 void to_bandwidth(struct series *s);
 const char *unit_of_bandwidth(void);
 
-/* ---- limits.c: copying and memory, what no transport can beat ---- */
+/* ---- limits.c: copying and memory, as fast as one processor does it ---- */
 extern const struct transport transport_memcpy;
 uint64_t copy_trial(struct series *s, uint64_t n);
 

@@ -54,21 +54,26 @@ static void carry(int from, int to)
 	}
 }
 
-static void open_one(struct crowd *c, unsigned int i, const struct door *d,
-		     const struct transport *t)
+static uint64_t open_one(struct crowd *c, unsigned int i, const struct door *d,
+			 const struct transport *t)
 {
+	uint64_t start = now_ns();
+
 	c->client[i] = door_connect(d);
 	c->server[i] = door_accept(d);
 	carry(c->client[i], c->server[i]);
 	carry(c->server[i], c->client[i]);
+	start = now_ns() - start;
 	if (t->fused) {
 		fused_check(c->client[i], t->name);
 		fused_check(c->server[i], t->name);
 	}
+	return start;
 }
 
-void crowd_open(struct crowd *c, const struct transport *t)
+uint64_t crowd_open(struct crowd *c, const struct transport *t)
 {
+	uint64_t total = 0;
 	struct door d;
 	unsigned int i;
 
@@ -80,9 +85,10 @@ void crowd_open(struct crowd *c, const struct transport *t)
 				door_close(&d);
 			door_open(&d, t, 128);
 		}
-		open_one(c, i, &d, t);
+		total += open_one(c, i, &d, t);
 	}
 	door_close(&d);
+	return total;
 }
 
 void crowd_close(struct crowd *c)

@@ -71,36 +71,35 @@ static void drain(const struct transport *t, int fd, uint64_t left)
 	}
 }
 
-static double one_run(const struct transport *t, size_t size)
+static uint64_t trial(struct series *s, uint64_t n)
 {
+	const struct transport *t = s->transport;
 	struct link l;
 	uint64_t total;
 
+	(void)n;
 	side_limit();
 	t->open(t, &l);
-	total = fill_up(t, l.end[0].out, size);
+	total = fill_up(t, l.end[0].out, s->size);
 	drain(t, l.end[1].in, total);
 	close(l.end[0].out);
 	close(l.end[1].in);
-	return (double)total;
+	return total;
 }
 
 void exp_capacity(void)
 {
 	struct series all[SERIES_MAX];
 	unsigned int count = series_make(all, ABLE_DOOR);
-	unsigned int run, i;
+	unsigned int i;
 
 	for (i = 0; i < count; i++) {
 		if (!all[i].size)
 			all[i].size = 65536;
-		for (run = 0; run < opt.runs; run++) {
-			progress("capacity %s: run %u of %u", all[i].transport->name, run + 1,
-				 opt.runs);
-			all[i].value[run] = one_run(all[i].transport, all[i].size);
-		}
+		all[i].trial = trial;
+		all[i].n = 1;
 	}
-	progress("%s", "");
+	measure_given(all, count);
 	for (i = 0; i < count; i++)
 		emit("capacity", &all[i], "unread", "bytes");
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * latency --detail: what each write and each read of a round trip takes, at the
- * client and at the server: median, 99 and 99.9 of a hundred, the longest, and a
- * histogram. A read at the server contains the wait for the client. What reading the
- * clock takes is taken off.
+ * client and at the server: median, 99 and (of a thousand and more) 99.9 of a hundred,
+ * the longest, and a histogram. A read at the server contains the wait for the client.
+ * What reading the clock takes is taken off.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +23,8 @@ enum { ROUND_TRIP, CLIENT_WRITE, CLIENT_READ, SERVER_READ, SERVER_WRITE };
 static const char *const kinds[KINDS] = {
 	"round_trip", "client_write", "client_read", "server_read", "server_write",
 };
+
+#define P999		2	/* of less than a thousand that is the longest */
 
 static const char *const points[POINTS] = { "p50", "p99", "p999", "max" };
 
@@ -156,6 +158,8 @@ static void tell_histogram(const struct series *s, int kind)
 	const char *comma = "";
 	unsigned int i;
 
+	if (s->failed)
+		return;
 	emit_head("latency-detail", s);
 	printf("\"metric\": \"histogram\", \"kind\": \"%s\", \"unit\": \"%s\", \"buckets\": [",
 	       kinds[kind], unit_of_time());
@@ -174,6 +178,8 @@ static void tell(const struct series *s)
 
 	for (kind = 0; kind < KINDS; kind++) {
 		for (point = 0; point < POINTS; point++) {
+			if (point == P999 && s->n < 1000)
+				continue;
 			snprintf(metric, sizeof(metric), "%s_%s", kinds[kind], points[point]);
 			emit_extra("latency-detail", s, (unsigned int)(POINTS * kind + point),
 				   metric, unit_of_time());

@@ -66,6 +66,20 @@ static uint64_t trial(struct series *s, uint64_t n)
 	return total > cost ? total - cost : 0;
 }
 
+static void one_transport(struct series *s)
+{
+	struct field f;
+
+	progress("epoll %s: %u connections", s->transport->name, s->connections);
+	s->size = 1;
+	s->trial = trial;
+	s->private = &f;
+	field_open(&f, s);
+	measure(s, 1);
+	field_close(&f);
+	emit("epoll", s, "wait_and_read", unit_of_time());
+}
+
 /* One transport after the other: descriptors do not suffice for all at once. */
 static void run(unsigned int connections)
 {
@@ -74,17 +88,8 @@ static void run(unsigned int connections)
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		struct field f;
-
-		progress("epoll %s: %u connections", all[i].transport->name, connections);
-		all[i].size = 1;
 		all[i].connections = connections;
-		all[i].trial = trial;
-		all[i].private = &f;
-		field_open(&f, &all[i]);
-		measure(&all[i], 1);
-		field_close(&f);
-		emit("epoll", &all[i], "wait_and_read", unit_of_time());
+		guard(&all[i], one_transport);
 	}
 }
 

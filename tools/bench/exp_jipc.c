@@ -9,6 +9,7 @@
  *	call_connection, call_message	one connection, each message answered: a and b
  *	implied_message			AF_SPEED: sendto() connects and sends, in one call
  *	crossover			the n from which one connection costs less
+ *	talk_elapsed and so on		all of them, as measured; messages: how many
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -186,18 +187,19 @@ static void fit(const double *n, const double *cost, double *a, double *b)
 
 /*
  * One way a message costs little beside making a connection: fewer of them would tell
- * nothing. Of connections TCP keeps each for a minute, and has not ports without end.
+ * nothing. TCP keeps each closed connection for a minute and has not ports without end.
  */
 static unsigned int most_of(unsigned int messages, unsigned int way)
 {
 	if (way == TALK)
 		return messages < 10000 ? 10000 : messages;
-	if (way != CALL && messages > 2000)
-		return 2000;
+	if (way != CALL && messages > 10000)
+		return 10000;
 	return messages;
 }
 
-static void one_way(struct series *s, unsigned int way, double *a, double *b)
+/* Returns what all of them took. */
+static double one_way(struct series *s, unsigned int way, double *a, double *b)
 {
 	unsigned int most = most_of(s->messages, way);
 	double n[POINTS], cost[POINTS];
@@ -209,21 +211,35 @@ static void one_way(struct series *s, unsigned int way, double *a, double *b)
 		cost[i] = (double)trial_run(s, (uint64_t)n[i]);
 	}
 	fit(n, cost, a, b);
+	return cost[POINTS - 1];
+}
+
+static void emit_elapsed(struct series *s, double elapsed[WAYS][RUNS_MAX], unsigned int ways)
+{
+	static const char *const names[WAYS] = {
+		[TALK] = "talk_elapsed", [SLOW] = "slow_elapsed", [CALL] = "call_elapsed",
+		[IMPLIED] = "implied_elapsed",
+	};
+	struct series one = *s;
+	unsigned int way;
+
+	for (way = 0; way < ways; way++) {
+		one.messages = most_of(s->messages, way);
+		emit_value("jipc", &one, elapsed[way], names[way], unit_of_time());
+	}
 }
 
 static void one_transport(struct series *s)
 {
-	double a[WAYS][RUNS_MAX], b[WAYS][RUNS_MAX], cross[RUNS_MAX];
+	double a[WAYS][RUNS_MAX], b[WAYS][RUNS_MAX], elapsed[WAYS][RUNS_MAX], cross[RUNS_MAX];
 	bool implied = !strcmp(s->transport->name, "speed");
-	unsigned int run, way;
+	unsigned int run, way, ways = implied ? WAYS : IMPLIED;
 
-	s->size = BYTES;
-	s->messages = opt.messages ? opt.messages : 10000;
 	s->trial = trial;
 	for (run = 0; run < opt.runs; run++) {
 		progress("jipc %s: run %u of %u", s->transport->name, run + 1, opt.runs);
-		for (way = 0; way < (implied ? WAYS : IMPLIED); way++)
-			one_way(s, way, &a[way][run], &b[way][run]);
+		for (way = 0; way < ways; way++)
+			elapsed[way][run] = one_way(s, way, &a[way][run], &b[way][run]);
 		cross[run] = a[TALK][run] / (b[SLOW][run] - b[TALK][run]);
 	}
 	progress("%s", "");
@@ -235,6 +251,7 @@ static void one_transport(struct series *s)
 	if (implied)
 		emit_value("jipc", s, b[IMPLIED], "implied_message", unit_of_time());
 	emit_value("jipc", s, cross, "crossover", "messages");
+	emit_elapsed(s, elapsed, ways);
 }
 
 void exp_jipc(void)
@@ -242,7 +259,12 @@ void exp_jipc(void)
 	struct series all[SERIES_MAX];
 	unsigned int count = series_make(all, ABLE_DOOR), i;
 
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
+		all[i].size = BYTES;
+		all[i].messages = opt.messages ? opt.messages : 10000;
 		if (all[i].transport->type != SOCK_SEQPACKET)
-			one_transport(&all[i]);
+			guard(&all[i], one_transport);
+		else
+			emit_impossible(all[i].transport->name, all[i].transport->why_unable);
+	}
 }

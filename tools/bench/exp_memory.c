@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,26 +145,32 @@ static void one_run(const struct transport *t, unsigned int connections, int res
 
 static void run(struct series *used, struct series *slab, unsigned int n)
 {
-	struct memory each;
+	struct words *said = shared_memory(sizeof(*said));
+	struct memory each = { 0, 0 };
 	int result[2], status;
 	pid_t pid;
 
 	if (pipe2(result, O_CLOEXEC))
 		die("memory: pipe: %m");
+	guard_use(said);
 	pid = fork();
 	if (pid < 0)
 		die("memory: fork: %m");
 	if (!pid) {
+		guard_enter();
 		one_run(used->transport, used->connections, result[1]);
 		loopback_restore();
 		_exit(0);
 	}
+	guard_use(NULL);
 	close(result[1]);
-	if (read(result[0], &each, sizeof(each)) != sizeof(each))
-		die("memory: no result for %s", used->transport->name);
+	if (waitpid(pid, &status, 0) != pid || status ||
+	    read(result[0], &each, sizeof(each)) != sizeof(each)) {
+		guard_failed(used, status, said);
+		slab->failed = used->failed;
+	}
 	close(result[0]);
-	if (waitpid(pid, &status, 0) != pid || status)
-		die("memory: %s failed", used->transport->name);
+	munmap(said, sizeof(*said));
 	used->value[n] = each.used;
 	slab->value[n] = each.slab;
 }
@@ -181,6 +188,8 @@ void exp_memory(void)
 	}
 	for (n = 0; n < opt.runs; n++)
 		for (i = 0; i < count; i++) {
+			if (used[i].failed)
+				continue;
 			progress("memory %s: run %u of %u", used[i].transport->name, n + 1,
 				 opt.runs);
 			run(&used[i], &slab[i], n);

@@ -65,8 +65,9 @@ static void one_poller(struct series *s, struct field *f, const struct poller *p
 }
 
 /* The crowd is opened once for each run's times; the pollers share the last one. */
-static void one_transport(struct series *s, unsigned int connections)
+static void one_transport(struct series *s)
 {
+	unsigned int connections = s->connections;
 	double open[RUNS_MAX], shut[RUNS_MAX];
 	const struct poller *const *p;
 	struct field f;
@@ -74,13 +75,10 @@ static void one_transport(struct series *s, unsigned int connections)
 	uint64_t start;
 
 	s->size = 1;
-	s->connections = connections;
 	for (run = 0; run < opt.runs; run++) {
 		side_limit();
 		crowd_prepare(&f.crowd, connections);
-		start = now_ns();
-		crowd_open(&f.crowd, s->transport);
-		open[run] = (double)(now_ns() - start) / connections;
+		open[run] = (double)crowd_open(&f.crowd, s->transport) / connections;
 		if (run == opt.runs - 1)
 			for (p = pollers; *p; p++)
 				one_poller(s, &f, *p);
@@ -98,8 +96,10 @@ static void run(unsigned int connections)
 	struct series all[SERIES_MAX];
 	unsigned int count = series_make(all, ABLE_EPOLL), i;
 
-	for (i = 0; i < count; i++)
-		one_transport(&all[i], connections);
+	for (i = 0; i < count; i++) {
+		all[i].connections = connections;
+		guard(&all[i], one_transport);
+	}
 }
 
 void exp_poller(void)

@@ -196,6 +196,6 @@ void exp_process(void)
 		return;
 	}
 	for (i = 0; i < count; i++)
-		once(&all[i]);
+		guard(&all[i], once);
 	progress("%s", "");
 }

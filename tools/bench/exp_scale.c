@@ -68,23 +68,20 @@ static void traffic(struct series *s, unsigned int param, size_t size)
 	     param == ONE_WAY ? unit_of_bandwidth() : unit_of_time());
 }
 
-static void one_crowd(struct series *s, unsigned int connections)
+static void one_crowd(struct series *s)
 {
+	unsigned int connections = s->connections;
 	double open[RUNS_MAX];
 	unsigned int run;
 	struct crowd c;
-	uint64_t start;
 
 	progress("scale %s: %u connections", s->transport->name, connections);
-	s->connections = connections;
 	s->private = &c;
 	s->trial = trial;
 	for (run = 0; run < opt.runs; run++) {
 		side_limit();
 		crowd_prepare(&c, connections);
-		start = now_ns();
-		crowd_open(&c, s->transport);
-		open[run] = (double)(now_ns() - start) / connections;
+		open[run] = (double)crowd_open(&c, s->transport) / connections;
 		if (run == opt.runs - 1) {
 			traffic(s, ROUND_TRIP, SMALL);
 			traffic(s, ONE_WAY, LARGE);
@@ -103,9 +100,12 @@ static void crowds(void)
 
 	count = series_make(all, ABLE_EPOLL);
 	for (i = 0; i < count; i++) {
-		for (n = 1; n < last; n *= 10)
-			one_crowd(&all[i], n);
-		one_crowd(&all[i], last);
+		for (n = 1; ; n *= 10) {
+			all[i].connections = n < last ? n : last;
+			guard(&all[i], one_crowd);
+			if (n >= last)
+				break;
+		}
 	}
 }
 

@@ -53,14 +53,14 @@ class Ftp(Program):
         said = self.run(find("curl"), "-sS", "-o", copy, "-w", "%{time_total}",
                         "ftp://%s:%d/%d" % (HOST, self.port, size))
         self.check(copy, size)
-        return size / 1e6 / float(said), 1
+        return size / 1e6 / float(said), 1, size
 
     def copy(self, size):
         """What dd says of copying the file."""
         copy = self.folder + "/copied"
         said = self.run(find("dd"), "if=" + self.make(size), "of=" + copy, "bs=128k")
         self.check(copy, size)
-        return size / 1e6 / float(re.search(r"copied, ([0-9.e-]+) s", said).group(1)), 0
+        return size / 1e6 / float(re.search(r"copied, ([0-9.e-]+) s", said).group(1)), 0, 0
 
     def check(self, copy, size):
         """A figure of a file that is not the same would mean nothing."""

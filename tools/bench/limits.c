@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What no transport can beat: copying a message once, as memcpy() does, and
- * reading and writing memory. Each is a series like a transport's.
+ * The limits: copying a message once, as memcpy() does, and reading and writing memory,
+ * by one processor. Each is a series like a transport's. A transport whose two sides
+ * work at the same time on two processors may get beyond them.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -32,23 +32,24 @@ static const struct {
 	{ "scale", exp_scale, "how costs grow with --connections and --threads" },
 };
 
+#define SOME_FAILED	3	/* and records say which */
+
 #define EXPERIMENTS	(sizeof(experiments) / sizeof(experiments[0]))
 
 void die(const char *format, ...)
 {
-	int error = errno;
+	char text[240];
 	va_list list;
 
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	guard_note(text);
 	loopback_restore();
 	fflush(stdout);
 	if (isatty(2))
 		fprintf(stderr, "\r\033[K");
-	fprintf(stderr, "speedbench: ");
-	errno = error;	/* for %m */
-	va_start(list, format);
-	vfprintf(stderr, format, list);
-	va_end(list);
-	fprintf(stderr, "\n");
+	fprintf(stderr, "speedbench: %s\n", text);
 	_exit(1);
 }
 
@@ -64,12 +65,29 @@ void progress(const char *format, ...)
 	va_end(list);
 }
 
-/* The report is drawn by a program of its own, from what all others printed. */
-static void report(char **argv)
+/* Written in another language: the report, and unmodified programs. */
+static const struct {
+	const char *name;
+	const char *path;
+	const char *help;
+} scripts[] = {
+	{ "apps", SCRIPTS "/apps", "PROGRAM: redis, memcached, nginx, pgbench or ftp; --help" },
+	{ "report", SCRIPTS "/report", "JSON... -o DIR: a page and a table of what all that printed" },
+};
+
+#define SCRIPT_COUNT	(sizeof(scripts) / sizeof(scripts[0]))
+
+static void become_script(char **argv)
 {
-	argv[0] = (char *)REPORT;
-	execv(REPORT, argv);
-	die(REPORT ": %m");
+	size_t i;
+
+	for (i = 0; i < SCRIPT_COUNT; i++) {
+		if (strcmp(argv[0], scripts[i].name))
+			continue;
+		argv[0] = (char *)scripts[i].path;
+		execv(argv[0], argv);
+		die("%s: %m", argv[0]);
+	}
 }
 
 static void usage(void)
@@ -79,7 +97,8 @@ static void usage(void)
 	printf("usage: speedbench EXPERIMENT [OPTION...]\n\n");
 	for (i = 0; i < EXPERIMENTS; i++)
 		printf("  %-10s%s\n", experiments[i].name, experiments[i].help);
-	printf("  report    JSON... -o DIR: a page and a table of what all that printed\n");
+	for (i = 0; i < SCRIPT_COUNT; i++)
+		printf("  %-10s%s\n", scripts[i].name, scripts[i].help);
 	options_help();
 }
 
@@ -97,8 +116,7 @@ int main(int argc, char **argv)
 		usage();
 		return 0;
 	}
-	if (!strcmp(argv[1], "report"))
-		report(argv + 1);
+	become_script(argv + 1);
 	for (i = 0; i < EXPERIMENTS; i++) {
 		if (strcmp(argv[1], experiments[i].name))
 			continue;
@@ -106,7 +124,7 @@ int main(int argc, char **argv)
 		options_parse(argc - 1, argv + 1);
 		experiments[i].run();
 		loopback_restore();
-		return 0;
+		return guard_failures() ? SOME_FAILED : 0;
 	}
 	die("no experiment is called '%s'", argv[1]);
 }

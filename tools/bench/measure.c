@@ -9,7 +9,7 @@
 
 uint64_t trial_run(struct series *s, uint64_t n)
 {
-	if (s->transport->preload)
+	if (s->transport->preload || !guard_inside())
 		return apart_run(s, n);
 	return s->trial(s, n);
 }
@@ -27,6 +27,8 @@ static void calibrate(struct series *s)
 		if (s->n_max && n > s->n_max)
 			n = s->n_max;
 		ns = trial_run(s, n);
+		if (s->failed)
+			return;
 		if (ns >= opt.target_ns / 4 || n == s->n_max)
 			break;
 		n *= ns < opt.target_ns / 64 ? 8 : 3;
@@ -40,6 +42,8 @@ static void calibrate(struct series *s)
 
 static void measure_run(struct series *s, unsigned int run)
 {
+	if (s->failed)
+		return;
 	progress("%s %s: run %u of %u", opt.experiment, s->transport->name, run + 1, opt.runs);
 	s->value[run] = (double)trial_run(s, s->n) / (double)s->n;
 	if (s->kept)

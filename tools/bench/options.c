@@ -15,7 +15,7 @@ struct options opt = { .runs = 5 };
 enum {
 	OPT_TRANSPORTS = 256, OPT_SIZE, OPT_TOUCH, OPT_SILENT, OPT_BATCH, OPT_CONNECTIONS,
 	OPT_CPUS, OPT_RUNS, OPT_TARGET, OPT_ACCEL, OPT_DETAIL, OPT_DELAY, OPT_NONBLOCKING,
-	OPT_SENDBUF, OPT_RECVBUF, OPT_MESSAGES, OPT_THREADS, OPT_MAX, OPT_HELP,
+	OPT_SENDBUF, OPT_RECVBUF, OPT_MESSAGES, OPT_THREADS, OPT_MAX, OPT_ICOUNT, OPT_HELP,
 };
 
 static const struct option options[] = {
@@ -37,6 +37,7 @@ static const struct option options[] = {
 	{ "messages", required_argument, NULL, OPT_MESSAGES },
 	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "max", required_argument, NULL, OPT_MAX },
+	{ "icount", no_argument, NULL, OPT_ICOUNT },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -59,13 +60,14 @@ void options_help(void)
 		"  --silent              connect: no byte goes over a connection\n"
 		"  --batch               who wakes waits for the processor: SCHED_BATCH\n"
 		"  --nodelay yes|no      TCP_NODELAY (yes)\n"
-		"  --nonblocking         sockets: calls do not wait, poll() does\n"
+		"  --nonblocking         sockets: calls do not wait, poll() does; others are left out\n"
 		"  --sendbufsz BYTES     SO_SNDBUF of sockets, --recvbufsz SO_RCVBUF\n"
 		"  --connections N\n"
 		"  --cpus one|two        where the two processes run (one)\n"
 		"  --runs N              runs, of which median, min and max are told (5)\n"
 		"  --target MS           a run takes about so long (200; icount: 20)\n"
-		"  --accel NAME          tcg, icount, kvm or native ($SPEED_ACCEL)\n\n"
+		"  --accel NAME          tcg, icount, kvm or native ($SPEED_ACCEL)\n"
+		"  --icount              --accel icount\n\n"
 		"Prints one JSON object a line. Where NAME is icount the clock counts\n"
 		"instructions, and so do the results.\n");
 }
@@ -89,19 +91,27 @@ static bool second_of(const char *name, const char *text, const char *first, con
 	return !strcmp(text, second);
 }
 
-/* QEMU's emulated processor says what it is. */
+/*
+ * QEMU's emulated processor says what it is; another one of a virtual machine has a flag
+ * that no real one has.
+ */
 static const char *guess_accel(void)
 {
 	FILE *f = fopen("/proc/cpuinfo", "re");
-	const char *accel = "native";
-	char line[256];
+	bool emulated = false, guest = false;
+	char *line = NULL;
+	size_t room = 0;
 
-	while (f && fgets(line, sizeof(line), f))
+	while (f && getline(&line, &room, f) > 0) {
 		if (strstr(line, "QEMU TCG"))
-			accel = "tcg";
+			emulated = true;
+		if (!strncmp(line, "flags", 5) && strstr(line, " hypervisor"))
+			guest = true;
+	}
 	if (f)
 		fclose(f);
-	return accel;
+	free(line);
+	return emulated ? "tcg" : guest ? "kvm" : "native";
 }
 
 static bool known_accel(const char *text)
@@ -132,6 +142,9 @@ static void parse_flag(int c)
 		break;
 	case OPT_NONBLOCKING:
 		opt.nonblocking = true;
+		break;
+	case OPT_ICOUNT:
+		opt.accel = "icount";
 		break;
 	case OPT_HELP:
 		options_help();
@@ -210,6 +223,7 @@ void options_parse(int argc, char **argv)
 	int c, which = 0;
 
 	opt.accel = getenv("SPEED_ACCEL");
+	opt.spin = getenv("SPEED_SPIN");
 	while ((c = getopt_long(argc, argv, "", options, &which)) != -1)
 		parse_one(c, options[which].name, &target);
 	if (optind != argc)

@@ -37,7 +37,7 @@ def quick():
 
 
 def full(real):
-    """All of it, once for each kernel; as many messages as the paper had where time is real."""
+    """All of it, once for each kernel; as many messages as the papers had where time is real."""
     wanted = []
     for cpus in ("one", "two"):
         wanted += [
@@ -45,25 +45,33 @@ def full(real):
             "latency --detail --cpus %s --transports %s" % (cpus, CORE),
         ]
     wanted += [
-        "iobench --cpus two --messages %d --transports %s" % (100000 if real else 2000, CORE),
+        "iobench --cpus two --messages %d --transports %s" % (100000 if real else 20000, CORE),
         "sweep --cpus two --target 100 --transports " + CORE,
-        "sweep --cpus two --target 100 --runs 3 --size 16777216 --transports "
-        + CORE.replace("vmsplice,", ""),
-        "sweep --cpus two --target 100 --runs 3 --size 67108864 --transports "
-        + CORE.replace("vmsplice,", ""),
-        "poller --runs 3 --messages 50",
+        "sweep --cpus two --target 100 --size 4194304 --transports " + CORE,
+        "sweep --cpus two --target 100 --size 16777216 --transports " + CORE,
+        "sweep --cpus two --target 100 --size 67108864 --transports " + CORE,
+        "poller --messages 50",
         "jipc --cpus two --messages 10000",
         "sovia --cpus two --target 100 --transports " + LINKS.replace(",speed-call", ""),
         "lmbench --cpus two --target 100 --transports " + CORE,
         "connect", "connect --silent", "capacity",
-        "memory --runs 3",
-        "scale --connections 50000 --runs 3 --target 100",
+        "memory",
+        "scale --connections 50000 --target 100",
         "scale --threads 8 --cpus two --target 100 --transports " + CORE,
     ]
-    wanted += ["memory --runs 3 --connections %d" % count for count in (100, 1000, 50000)]
+    wanted += ["memory --connections %d" % count for count in (100, 1000, 50000)]
     wanted += ["%s --runs 5" % program for program in ("redis", "memcached", "nginx", "pgbench")]
-    wanted.append("ftp --runs 3")
+    wanted.append("ftp --runs 5")
     return [line(text) for text in wanted]
+
+
+def native(short):
+    """The limits, on this machine itself: a bare ring, the ring of libspeed, and memcpy."""
+    few = "--runs 3 --target 20 --max 65536" if short else "--runs 9 --target 100"
+    return [line(text) for text in (
+        "native " + few,
+        "sweep --cpus two %s --transports ring,bare" % few,
+    )]
 
 
 def counted():

@@ -2,6 +2,7 @@
 """An unmodified program as an experiment: what Redis, FTP and the others have in common."""
 import glob
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -9,8 +10,37 @@ import time
 
 START_SECONDS = 120
 LOAD_SECONDS = 120
-SPIN = "1000"  # microseconds, in an emulated guest; the default is 50
+SPIN = "1000"  # microseconds, where the processor is emulated
+SPIN_DEFAULT = "/proc/sys/net/speed/spin_us"
 HOST = "127.0.0.1"
+
+
+def accelerator():
+    """As speedbench tells it: an emulated processor has a name, any other guest's a flag."""
+    told = os.environ.get("SPEED_ACCEL")
+    if told:
+        return told
+    with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    if "QEMU TCG" in text:
+        return "tcg"
+    return "kvm" if re.search(r"^flags.* hypervisor\b", text, re.M) else "native"
+
+
+def spin():
+    """$SPEED_SPIN of programs under the library, or None: they keep the default."""
+    told = os.environ.get("SPEED_SPIN")
+    # All takes an emulated processor some twenty times as long; so may looking.
+    return told or (SPIN if accelerator() in ("tcg", "icount") else None)
+
+
+def spin_us():
+    """How long the library looks before it sleeps."""
+    try:
+        with open(SPIN_DEFAULT, encoding="ascii") as file:
+            return int(spin() or file.read())
+    except FileNotFoundError:
+        return None
 
 
 class Failed(Exception):
@@ -50,9 +80,8 @@ class Program:
         """That of the server and of its load."""
         if not self.preload:
             return None
-        # All takes an emulated processor some twenty times as long; so may looking.
-        spin = {} if os.environ.get("SPEED_ACCEL") in ("kvm", "native") else {"SPEED_SPIN": SPIN}
-        return dict(os.environ, LD_PRELOAD=self.preload, **spin)
+        told = {"SPEED_SPIN": spin()} if spin() else {}
+        return dict(os.environ, LD_PRELOAD=self.preload, **told)
 
     def run(self, *command):
         """Runs a program to its end; its standard output."""
@@ -96,6 +125,7 @@ class Program:
     def loads(self):
         """Pairs: the metric, and a function of seconds that puts the load on.
 
-        It returns the rate and how many connections the load made, at least.
+        It returns the rate, how many connections the load made, at least, and how
+        many bytes it moved one way, or 0: not to be looked at.
         """
         raise NotImplementedError

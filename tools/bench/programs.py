@@ -41,7 +41,7 @@ class Redis(Program):
             self.rates[key] = self.benchmark("get", clients, pipeline, 500 * pipeline)
         requests = max(500 * pipeline, int(self.rates[key] * seconds))
         self.rates[key] = self.benchmark("get", clients, pipeline, requests)
-        return self.rates[key], clients
+        return self.rates[key], clients, 0
 
     def loads(self):
         for clients, pipeline in ((1, 1), (50, 1), (50, 16)):
@@ -96,7 +96,7 @@ class Nginx(Program):
         rate = re.search(r"Requests/sec: *([0-9.]+)", said)
         if not rate or "Non-2xx" in said or "Socket errors" in said:
             raise Failed("wrk did not get what it asked for:\n" + said)
-        return float(rate.group(1)), self.connections
+        return float(rate.group(1)), self.connections, 0
 
     def loads(self):
         yield "keepalive_1k", self.load
@@ -137,7 +137,7 @@ class Postgres(Program):
         failures = re.search(r"failed transactions: (\d+)", said)
         if not rate or (failures and int(failures.group(1))):
             raise Failed("pgbench did not go well:\n" + said)
-        return float(rate.group(1)), 1
+        return float(rate.group(1)), 1, 0
 
     def loads(self):
         yield "select_c1", self.load
@@ -154,19 +154,23 @@ class Memcached(Program):
         self.each = 100  # requests of a connection
 
     def prepare(self):
-        self.start(find("memcached"), "-l", HOST, "-p", str(self.port), "-u", "root", "-t", "1")
+        self.start(find("memcached"), "-l", HOST, "-p", str(self.port), "-u", "root", "-t", "1",
+                   "-m", "1024")
 
     def load(self, seconds):
         """Requests a second; the next load lasts as long as it should."""
         said = self.run(find("memcslap"), "--servers=%s:%d" % (HOST, self.port), "--test=get",
                         "--concurrency=%d" % self.connections, "--execute-number=%d" % self.each,
                         "--initial-load=100")
-        took = re.search(r"^Time to get .*?([0-9.]+) seconds", said, re.M)
-        if not took or not float(took.group(1)):
+        took = re.search(r"^Time to get +(\d+) keys .*?([0-9.]+) seconds", said, re.M)
+        if not took or not float(took.group(2)):
             raise Failed("memcslap tells no time:\n" + said)
-        rate = self.connections * self.each / float(took.group(1))
+        wanted = self.connections * self.each
+        if int(took.group(1)) != wanted:  # of which it says nothing else
+            raise Failed("memcslap got %s of %d values" % (took.group(1), wanted))
+        rate = wanted / float(took.group(2))
         self.each = max(100, int(rate * seconds / self.connections))
-        return rate, self.connections
+        return rate, self.connections, 0
 
     def loads(self):
         yield "get_c10", self.load

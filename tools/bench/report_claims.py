@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """What was claimed, what is measured here, and where speed is not first."""
-from report_data import OURS, amount, best, cell, figure, name, overlap, scale, times
+from collections import Counter
+
+from report_data import (OURS, amount, best, cell, figure, name, overlap, scale, setting, times)
 
 
 def where(record):
@@ -20,8 +22,11 @@ def with_unit(record):
 
 
 def not_first(results):
-    """A line for each contest that another transport wins, the widest margins first."""
-    lines, contests = [], 0
+    """Lines for the contests that another transport wins, the widest margins first.
+
+    And how many contests there are, and which settings of ours win how many.
+    """
+    lines, contests, wins = [], 0, Counter()
     for contest in results.contests():
         if contest[0]["experiment"] == "iobench" and contest[0]["metric"] != "client_elapsed":
             continue
@@ -32,13 +37,14 @@ def not_first(results):
         contests += 1
         mine, other = best(ours), best(theirs)
         if times(mine, other) >= 1:
+            wins[setting(mine)] += 1
             continue
         factor = times(other, mine)
-        lines.append((factor, "%s: %s, %s, is %.2f times better than %s, %s%s" % (
-            where(mine), name(other["transport"]), with_unit(other), factor,
-            name(mine["transport"]), with_unit(mine),
-            "; their spreads touch" if overlap(mine, other) else "")))
-    return [text for _, text in sorted(lines, reverse=True)], contests
+        lines.append((factor, "%s: %s, %s, is %.2f times better than the best of ours, %s (%s), "
+                      "%s%s" % (where(mine), name(other["transport"]), with_unit(other), factor,
+                                name(mine["transport"]), setting(mine), with_unit(mine),
+                                "; their spreads touch" if overlap(mine, other) else "")))
+    return [text for _, text in sorted(lines, reverse=True)], contests, wins
 
 
 def fused_loses(results):
@@ -82,7 +88,7 @@ def speed_2001(results):
 def sovia(results):
     """94 % to 99 % of a local copy."""
     lines = []
-    for metric in results.values("ftp", "metric"):
+    for metric in results.files():
         copy = results.one("ftp", metric=metric, transport="copy")
         for record in results.select("ftp", metric=metric):
             if copy and record is not copy:
@@ -110,11 +116,13 @@ def jipc(results):
 
 def write(page, results):
     """The first part of a kernel's report."""
-    lines, contests = not_first(results)
+    lines, contests, wins = not_first(results)
     page.heading(3, "Where speed is not first")
     page.text("Of %d comparisons (best of speed's doors against best of the others, same "
               "experiment, size and processors) speed is not first in %d:" % (contests, len(lines)))
     page.items(lines)
+    page.text("It is first in %d, so many times with: %s." % (sum(wins.values()), "; ".join(
+        "%s, %d" % pair for pair in wins.most_common()) or "none"))
     lines = fused_loses(results)
     page.text("Where TCP, fused, is not better than plain TCP: %s" % (
         "%d comparisons." % len(lines) if lines else "nowhere."))

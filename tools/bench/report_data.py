@@ -12,11 +12,11 @@ NAMES = {
     "speed-seqpacket": "AF_SPEED seqpacket", "speed-mapped": "AF_SPEED mapped",
     "speed-mapped-sleep": "AF_SPEED mapped, never spins", "speed-zc": "AF_SPEED zero copy",
     "speed-call": "AF_SPEED call and reply", "ring": "the ring alone", "bare": "a bare ring",
-    "memcpy": "memcpy alone", "copy": "local copy",
+    "all": "all transports", "memcpy": "memcpy alone", "copy": "local copy",
 }
 OURS = {"tcp-fused", "tcp-fused-poll", "speedrun", "speed", "speed-seqpacket", "speed-mapped",
         "speed-mapped-sleep", "speed-zc", "speed-call"}
-LIMITS = {"memcpy", "copy", "ring", "bare"}  # not transports: what none can beat
+LIMITS = {"memcpy", "copy", "ring", "bare"}  # not transports: what they are held against
 LESS_IS_BETTER = {"ns", "instructions"}
 MORE_IS_BETTER = {"MB/s", "requests/s", "transactions/s", "1/s"}
 KEYS = ("size", "connections", "threads", "messages", "cpus")
@@ -39,9 +39,31 @@ class Results:
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             found = [json.loads(line) for line in file if line.startswith("{")]
-        self.records = [r for r in found if "median" in r]
+        self.records = [r for r in found if r.get("median") is not None]
         self.histograms = [r for r in found if r["metric"] == "histogram"]
-        self.absent = {r["transport"]: r["why"] for r in found if r["metric"] == "missing"}
+        self.absent = [r for r in found if "why" in r]
+
+    def impossible(self, experiment, records):
+        """{transport: why} of those that an experiment has nothing to measure of."""
+        here = {r["transport"] for r in records}
+        return {r["transport"]: r["why"] for r in self.absent if r["metric"] == "impossible"
+                and r["experiment"] == experiment and r["transport"] not in here}
+
+    def reasons(self):
+        """A line for each reason why something was not measured: what failed comes first."""
+        words = {"failed": "failed: ", "missing": "", "impossible": "not possible: "}
+        where = {}
+        for record in self.absent:
+            what = record["experiment"]
+            if record["metric"] == "failed":
+                what += "".join(", %s %s" % (record[key], key) for key in
+                                ("size", "connections", "threads") if record.get(key))
+            key = (record["metric"], record["transport"], record["why"])
+            where.setdefault(key, []).append(what)
+        return ["%s (%s): %s%s" % (name(transport), "; ".join(dict.fromkeys(places)),
+                                   words[metric], why)
+                for (metric, transport, why), places in sorted(
+                    where.items(), key=lambda item: list(words).index(item[0][0]))]
 
     def select(self, experiment, **wanted):
         """The records of an experiment that are like this."""
@@ -56,6 +78,10 @@ class Results:
         """What a field takes on, in order."""
         return sorted({r[key] for r in self.select(experiment, **wanted) if r.get(key) is not None})
 
+    def files(self):
+        """The metrics of FTP's files."""
+        return [m for m in self.values("ftp", "metric") if not m.endswith("_ring")]
+
     def transports(self, records):
         """Those that records are of, in the order of tables."""
         here = {r["transport"] for r in records}
@@ -65,6 +91,8 @@ class Results:
         """Lists of records that differ in nothing but the transport."""
         groups = {}
         for record in self.records:
+            if record["experiment"] == "jipc" and record["metric"].endswith("_elapsed"):
+                continue  # what the fitted costs are from
             if better(record) and record["transport"] not in LIMITS and record["median"] > 0:
                 key = (record["experiment"], record["metric"]) + tuple(
                     record.get(k) for k in KEYS)
@@ -75,6 +103,24 @@ class Results:
 def name(transport):
     """What a reader calls it."""
     return NAMES.get(transport, transport)
+
+
+def looks(record):
+    """How long the library looks before it sleeps."""
+    if "spin_us" not in record:
+        return "looks before it sleeps"
+    return "looks %s before it sleeps" % (
+        "%d µs" % record["spin_us"] if record["spin_us"] else "never")
+
+
+def setting(record):
+    """Which of speed's doors this is, and how it waits."""
+    transport = record["transport"]
+    door = "TCP" if transport.startswith(("tcp", "speedrun")) else "AF_SPEED"
+    how = {"tcp-fused-poll": "system calls, SO_BUSY_POLL", "speed-zc": "zero copy, ",
+           "speed-call": "call and reply, ", "tcp-fused": "system calls", "speed": "system calls",
+           "speed-seqpacket": "system calls"}.get(transport, "mapped, ")
+    return "door %s, %s" % (door, how + looks(record) if how.endswith(", ") else how)
 
 
 def best(records):

@@ -10,7 +10,7 @@ table { border-collapse: collapse; margin: .8em 0; font-variant-numeric: tabular
 th, td { border-bottom: 1px solid #ddd; padding: .2em .6em; text-align: right;
          white-space: nowrap; font-size: 13px; }
 th:first-child, td:first-child { text-align: left; } th { background: #f4f4f4; }
-tr.ours td:first-child { font-weight: 600; }
+tr.ours td:first-child { font-weight: 600; } td.rest { text-align: left; }
 .wide { overflow-x: auto; } svg { max-width: 100%; height: auto; }
 nav a { margin-right: 1em; }
 """
@@ -75,7 +75,10 @@ class Page:
         out.append("</tr>")
         for row in rows:
             out.append("<tr%s>" % (" class=ours" if row[0] in ours else ""))
-            out += ["<td>%s</td>" % html.escape(text) for text in row]
+            out += ["<td>%s</td>" % html.escape(text) for text in row[:-1]]
+            # A row that is too short: its last cell takes the rest.
+            out.append("<td%s>%s</td>" % (" class=rest colspan=%d" % (1 + len(head) - len(row))
+                                          if len(row) < len(head) else "", html.escape(row[-1])))
             out.append("</tr>")
         return "".join(out) + "</table></div>"
 
@@ -99,6 +102,7 @@ class Page:
 
     @staticmethod
     def _markdown_table(head, rows):
+        rows = [row + [""] * (len(head) - len(row)) for row in rows]
         lines = [head, [":--"] + ["--:"] * (len(head) - 1)] + rows
         return ["| " + " | ".join(text.replace("|", "\\|") for text in line) + " |"
                 for line in lines]

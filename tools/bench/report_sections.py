@@ -1,46 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The experiments' tables and drawings, each a function of the results and the page."""
 import report_plots as plots
-from report_data import LIMITS, OURS, amount, cell, figure, name, scale
-
-OUR_NAMES = {name(t) for t in OURS}
-
-
-def cross_table(page, results, records, columns):
-    """Rows are transports; columns pairs: a head, and what its records are like."""
-    columns = [(head, wanted) for head, wanted in columns
-               if any(all(r.get(k) == v for k, v in wanted.items()) for r in records)]
-    rows = []
-    for transport in results.transports(records):
-        row = [name(transport)]
-        for _, wanted in columns:
-            found = [r for r in records if r["transport"] == transport
-                     and all(r.get(k) == v for k, v in wanted.items())]
-            row.append(cell(found[0]) if found else "")
-        rows.append(row)
-    page.table(["median (least–most)"] + [head for head, _ in columns], rows, OUR_NAMES)
-
-
-def unit_of(records):
-    """What the table's figures are in."""
-    return scale(records[0]["unit"])[1]
-
-
-def points(records, key):
-    """For plots.lines: by transport."""
-    series = {}
-    for record in records:
-        factor = scale(record["unit"])[0]
-        if record["median"] > 0:
-            series.setdefault(record["transport"], []).append(
-                (record[key], record["median"] * factor, record["min"] * factor,
-                 record["max"] * factor))
-    return series
-
-
-def placement(cpus):
-    """Where the two processes ran."""
-    return "one processor" if cpus == 1 else "two processors"
+from report_data import LIMITS, amount, cell, figure, name, scale
+from report_tables import OUR_NAMES, against_size, cross_table, placement, points, unit_of
 
 
 def iobench(page, results):
@@ -77,7 +39,8 @@ def latency(page, results):
             ("%s, %s" % (placement(cpus), unit_of(records)), {"cpus": cpus}) for cpus in (1, 2)])
     for cpus in results.values("latency-detail", "cpus"):
         records = results.select("latency-detail", cpus=cpus)
-        page.heading(2, "Each call of a round trip, %s" % placement(cpus))
+        page.heading(2, "Each call of a round trip of %s, %s, %s of them" % (
+            amount(records[0]["size"]), placement(cpus), figure(records[0]["messages"])))
         for kind, text in (("round_trip", "round trip"), ("client_write", "client, write"),
                            ("client_read", "client, read"), ("server_read", "server, read"),
                            ("server_write", "server, write")):
@@ -87,22 +50,9 @@ def latency(page, results):
                 for point, shown in (("p50", "p50"), ("p99", "p99"), ("p999", "p99.9"),
                                      ("max", "maximum"))])
             same = [h for h in results.histograms if h["kind"] == kind and h["cpus"] == cpus]
-            if same and kind in ("round_trip", "client_write"):
+            if same:
                 factor, unit = scale(same[0]["unit"])
                 page.plot(plots.histograms(same, "%s, %s" % (text, placement(cpus)), unit, factor))
-
-
-def against_size(page, results, experiment, metric, title):
-    """A drawing and a table with a column a size."""
-    records = results.select(experiment, metric=metric)
-    if not records:
-        return
-    page.heading(3, title)
-    page.plot(plots.lines(points(records, "size"), title, "bytes a message", unit_of(records)))
-    cross_table(page, results, records, [
-        ("%s, %s" % (amount(size), unit_of(records)) if not number else amount(size),
-         {"size": size}) for number, size in enumerate(results.values(experiment, "size",
-                                                                      metric=metric))])
 
 
 def sweep(page, results):
@@ -110,7 +60,8 @@ def sweep(page, results):
     if results.select("sweep"):
         page.heading(2, "sweep, after sockspeedp6 (2001)")
         page.text("Every byte of a message is written before it is sent and read after it has "
-                  "come; %s. memcpy alone: the same with a copy instead of a transport. Up to "
+                  "come; %s. memcpy alone: one process that writes, copies and reads in turn; a "
+                  "transport whose two sides do that at the same time may be faster. Up to "
                   "1 MiB a figure of fused TCP is refused unless nine tenths of its bytes went by "
                   "a ring; of longer messages what a full ring does not take goes by TCP."
                   % placement(results.select("sweep")[0]["cpus"]))
@@ -131,17 +82,21 @@ def sovia(page, results):
         rows = []
         for transport in results.transports(records):
             row = [name(transport)]
-            for metric in results.values("ftp", "metric"):
+            for metric in results.files():
                 found = results.one("ftp", metric=metric, transport=transport)
                 copy = results.one("ftp", metric=metric, transport="copy")
                 row.append(cell(found))
                 row.append("%.0f %%" % (100 * found["median"] / copy["median"])
                            if found and copy else "")
+                ring = results.one("ftp", metric=metric + "_ring", transport=transport)
+                row.append(cell(ring))
             rows.append(row)
         head = ["median (least–most)"]
-        for metric in results.values("ftp", "metric"):
-            head += [amount(int(metric.split("_")[1])) + ", MB/s", "of local copy"]
+        for metric in results.files():
+            head += [amount(int(metric.split("_")[1])) + ", MB/s", "of local copy", "% by a ring"]
         page.table(head, rows, OUR_NAMES)
+        page.text("By a ring: the bytes that the loopback device did not carry. What finds the "
+                  "ring full goes by TCP.")
 
 
 def poller(page, results):
@@ -152,6 +107,7 @@ def poller(page, results):
     page.heading(2, "poller, after Poller_bench")
     page.text("One connection is active among so many. The wait and the read of one byte, %s."
               % unit_of(records))
+    of = "poller"
     for metric in ("select", "poll", "epoll_level", "epoll_edge", "io_uring", "open", "close"):
         same = results.select("poller", metric=metric)
         if same:
@@ -159,7 +115,8 @@ def poller(page, results):
             cross_table(page, results, same, [
                 ("%s, %s connections" % (metric, figure(counts[0])) if not number
                  else figure(count), {"connections": count})
-                for number, count in enumerate(counts)])
+                for number, count in enumerate(counts)], of)
+            of = None
 
 
 def jipc(page, results):
@@ -191,7 +148,16 @@ def jipc(page, results):
     cross_table(page, results, records, [
         (metric.replace("_", ", "), {"metric": metric}) for metric in (
             "talk_connection", "talk_message", "slow_message", "call_connection", "call_message",
-            "implied_message", "crossover")])
+            "implied_message", "crossover")], "jipc")
+    elapsed = [r for r in records if r["metric"].endswith("_elapsed")]
+    cross_table(page, results, [dict(r, median=r["median"] / 1e6, min=r["min"] / 1e6,
+                                     max=r["max"] / 1e6, unit="ms")
+                                if r["unit"] == "ns" else r for r in elapsed], [
+        ("%s messages, %s" % (figure(messages), text), {"metric": way + "_elapsed",
+                                                        "messages": messages})
+        for way, text in (("talk", "one connection: ms"), ("slow", "a connection each: ms"),
+                          ("call", "send, receive, reply: ms"), ("implied", "implied connect: ms"))
+        for messages in results.values("jipc", "messages")])
 
 
 def lmbench(page, results):
@@ -205,11 +171,12 @@ def lmbench(page, results):
         cross_table(page, results, transports, [
             ("%s, %s" % (metric, unit_of(results.select("lmbench", metric=metric) or transports)),
              {"metric": metric}) for metric in ("latency", "bandwidth", "connection")])
-    limits = [r for r in records if r["transport"] in LIMITS]
+    kinds = ("copy_cached", "copy", "read", "write")
+    limits = [r for r in records if r["metric"] in kinds]
     if limits:
         cross_table(page, results, limits, [
             ("%s, %s" % (metric.replace("_", ", "), unit_of(limits)), {"metric": metric})
-            for metric in ("copy_cached", "copy", "read", "write")])
+            for metric in kinds])
 
 
 def apps(page, results):
@@ -244,6 +211,7 @@ def grow(page, results):
     if not (results.select("scale") or results.select("memory")):
         return
     page.heading(2, "scale")
+    of = "scale"
     for experiment, metric, key, title in (
             ("scale", "round_trip", "connections", "64 bytes there and back, each in turn"),
             ("scale", "throughput", "connections", "4 KiB messages, each in turn"),
@@ -259,7 +227,43 @@ def grow(page, results):
         cross_table(page, results, records, [
             ("%s %s, %s" % (figure(value), key, unit_of(records)) if not number
              else figure(value), {key: value})
-            for number, value in enumerate(results.values(experiment, key, metric=metric))])
+            for number, value in enumerate(results.values(experiment, key, metric=metric))], of)
+        of = None
 
 
-SECTIONS = (iobench, latency, sweep, poller, jipc, sovia, lmbench, apps, others, grow)
+def native(page, results):
+    """The ring without the module against the least that one could do."""
+    records = [r for e in ("latency", "stream") for r in results.select(e)
+               if r["transport"] in LIMITS]
+    if not records:
+        return
+    page.heading(2, "The limits: the ring alone, and a bare ring")
+    page.text("libspeed on shared memory without the module, and the least that two processes "
+              "can do with a ring: two indices and memcpy(), no checks, no sleeping; two "
+              "processors, both sides spinning.")
+    cross_table(page, results, records, [
+        ("%s of %s, %s" % (text, amount(size), unit_of(results.select(experiment, size=size))),
+         {"experiment": experiment, "size": size})
+        for experiment, text in (("latency", "round trip"), ("stream", "stream"))
+        for size in results.values(experiment, "size")])
+
+
+def traced(page, results):
+    """What watching costs."""
+    records = results.select("bt")
+    if not records:
+        return
+    page.heading(2, "What the bpftrace tools add")
+    plain = results.one("bt", metric="none")
+    rows = [["no tool", cell(plain), ""]]
+    for record in records:
+        if record is not plain:
+            rows.append([record["metric"], cell(record), "%+.0f %%" % (
+                100 * (record["median"] / plain["median"] - 1))])
+    page.table(["a %s round trip, %s, %s" % (amount(plain["size"]), name(plain["transport"]),
+                                             placement(plain["cpus"])),
+                unit_of(records), ""], rows)
+
+
+SECTIONS = (native, iobench, latency, sweep, poller, jipc, sovia, lmbench, apps, others, grow,
+            traced)

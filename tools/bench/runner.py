@@ -23,9 +23,10 @@ LIBRARY = os.path.join(FULL, "userspace", "libspeed-preload.so")
 class Failed(Exception):
     """A program or a guest that did not do all it was asked, and what was measured."""
 
-    def __init__(self, text, measured=()):
+    def __init__(self, text, measured=(), status=None):
         super().__init__(text)
         self.measured = list(measured)
+        self.status = status  # what it ended with
 
 
 def say(text):
@@ -47,8 +48,22 @@ def call(*command):
         raise Failed("%s failed" % " ".join(map(os.path.basename, command[:3])))
 
 
+LIBRARIES = "-lzmq -luring -lbpf"
+PACKAGES = "libzmq3-dev liburing-dev libbpf-dev"
+
+
+def libraries_here():
+    """Whether this machine has what the rivals are linked with."""
+    text = "#include <zmq.h>\n#include <liburing.h>\n#include <bpf/bpf.h>\nint main(void) {}\n"
+    return subprocess.run(["gcc", "-xc", "-", "-o", "/dev/null", *LIBRARIES.split()], check=False,
+                          input=text, text=True, stderr=subprocess.DEVNULL).returncode == 0
+
+
 def build_full(host=False):
     """Builds the speedbench that is linked with the rivals, and libspeed-preload."""
+    if host and not libraries_here():
+        raise Failed("on this machine itself the rivals want their libraries: apt install "
+                     + PACKAGES)
     root = [] if host else [os.path.join(VM, "chroot"), "6.1"]
     call(*root, "make", "-s", "-C", HERE, "O=" + FULL, "FULL=1")
     if os.path.isdir(os.path.join(TREE, "userspace", "preload")):
@@ -56,12 +71,25 @@ def build_full(host=False):
              "O=" + os.path.dirname(LIBRARY), "speedrun")
 
 
+def trouble(experiment, why):
+    """A record that says why there are no figures."""
+    return {"experiment": experiment, "transport": "all", "size": 0, "metric": "failed",
+            "unit": None, "median": None, "min": None, "max": None, "runs": None, "why": why}
+
+
 def records(text):
-    """The JSON objects among the lines of text; the rest goes to stderr."""
+    """The JSON objects among the lines of text; the rest goes to stderr.
+
+    A line may be cut off where a guest ended before its time.
+    """
     found = []
     for line in text.splitlines():
         if line.startswith("{"):
-            found.append(json.loads(line))
+            try:
+                found.append(json.loads(line))
+            except ValueError:
+                say("a line of results is cut off: " + line)
+                found.append(trouble("bench", "a line of results is cut off: " + line))
         elif line.strip():
             print(line, file=sys.stderr)
     return found
@@ -93,7 +121,7 @@ def run(command):
     found = records(out)
     if process.returncode:
         raise Failed("%s ended with %d" % (os.path.basename(command[0]), process.returncode),
-                     found)
+                     found, process.returncode)
     return found
 
 
@@ -108,7 +136,7 @@ def script(experiments, full=False):
 
 def on_host(experiments, full=False):
     """Runs experiments (lists of arguments) on this machine's own kernel."""
-    return run(["env", "SPEED_ACCEL=native", "sh", "-c", script(experiments, full)])
+    return run(["sh", "-c", script(experiments, full)])
 
 
 def in_guest(experiments, kernel="6.12", icount=False, module=True, programs=False,

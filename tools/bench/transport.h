@@ -27,6 +27,7 @@ struct speed;
 #define ABLE_MEMORY	(1u << 3)
 #define ABLE_EPOLL	(1u << 4)
 #define ABLE_NATIVE	(1u << 5)	/* needs no kernel but for sleeping; only if named */
+#define ABLE_NONBLOCKING (1u << 6)	/* heeds --nonblocking */
 
 struct rival;	/* what a library keeps for an end */
 
@@ -59,7 +60,11 @@ struct transport {
 	int (*family)(void);	/* of its sockets; NULL: none */
 	int type;		/* of its sockets; 0: SOCK_STREAM */
 	bool preload;		/* its trials are programs of their own, under libspeed-preload */
-	const char *spin;	/* with it: $SPEED_SPIN, or NULL */
+	bool maps;		/* works on rings in user space, and looks before it sleeps */
+	const char *spin;	/* so many microseconds; NULL: as long as is the default */
+	const char *why_unable;	/* to be what experiments of all transports need; NULL: a variant */
+	size_t most;		/* bytes a message; 0: any number */
+	const char *why_most;
 	/* Why there is no such transport here, or NULL; may end the program. NULL: it is here. */
 	const char *(*missing)(void);
 	bool fused;		/* made while net.speed.loopback is 1, and checked */

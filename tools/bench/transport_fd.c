@@ -147,10 +147,13 @@ int family_inet(void)
 	return AF_INET;
 }
 
-#define ABLE_SOCKET	(ABLE_LINK | ABLE_STREAM | ABLE_DOOR | ABLE_MEMORY | ABLE_EPOLL)
+#define ABLE_SOCKET	(ABLE_LINK | ABLE_STREAM | ABLE_DOOR | ABLE_MEMORY | ABLE_EPOLL | \
+			 ABLE_NONBLOCKING)
+#define ABLE_PACKET	(ABLE_LINK | ABLE_STREAM | ABLE_DOOR | ABLE_NONBLOCKING)
 
 const struct transport transport_pipe = {
 	.name = "pipe",
+	.why_unable = "a pipe comes with both its ends: nobody connects",
 	.able = ABLE_LINK | ABLE_STREAM,
 	.open = pipe_open,
 	.put = pipe_put,
@@ -190,7 +193,8 @@ const struct transport transport_speed = {
 
 const struct transport transport_unix_packet = {
 	.name = "unix-seqpacket",
-	.able = ABLE_LINK | ABLE_STREAM | ABLE_DOOR,
+	.why_unable = "it is as its stream, which is measured",
+	.able = ABLE_PACKET,
 	.family = family_unix,
 	.type = SOCK_SEQPACKET,
 	.open = socket_link,
@@ -201,7 +205,8 @@ const struct transport transport_unix_packet = {
 
 const struct transport transport_speed_packet = {
 	.name = "speed-seqpacket",
-	.able = ABLE_LINK | ABLE_STREAM | ABLE_DOOR,
+	.why_unable = "it is as its stream, which is measured",
+	.able = ABLE_PACKET,
 	.family = speed_family_or_die,
 	.type = SOCK_SEQPACKET,
 	.open = socket_link,

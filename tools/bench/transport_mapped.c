@@ -226,6 +226,8 @@ static void ring_open(const struct transport *t, struct link *l)
 
 const struct transport transport_mapped = {
 	.name = "speed-mapped",
+	.maps = true,
+	.why_unable = "its connections are those of AF_SPEED by system call",
 	.able = ABLE_MAPPED,
 	.family = speed_family_or_die,
 	.open = socket_link,
@@ -238,6 +240,8 @@ const struct transport transport_mapped = {
 
 const struct transport transport_mapped_sleep = {
 	.name = "speed-mapped-sleep",
+	.maps = true,
+	.spin = "0",
 	.able = ABLE_MAPPED,
 	.family = speed_family_or_die,
 	.open = socket_link,
@@ -250,6 +254,8 @@ const struct transport transport_mapped_sleep = {
 
 const struct transport transport_zc = {
 	.name = "speed-zc",
+	.maps = true,
+	.why_unable = "its connections are those of AF_SPEED by system call",
 	.able = ABLE_MAPPED,
 	.family = speed_family_or_die,
 	.open = socket_link,
@@ -264,6 +270,7 @@ const struct transport transport_zc = {
 
 const struct transport transport_call = {
 	.name = "speed-call",
+	.maps = true,
 	.able = ABLE_LINK,
 	.family = speed_family_or_die,
 	.open = socket_link,

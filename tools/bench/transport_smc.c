@@ -94,7 +94,8 @@ static const char *smc_missing(void)
 
 const struct transport transport_smc = {
 	.name = "smc",
-	.able = ABLE_LINK | ABLE_STREAM | ABLE_DOOR,
+	.why_unable = "no crowd is made of it: each connection registers its buffers",
+	.able = ABLE_LINK | ABLE_STREAM | ABLE_DOOR | ABLE_NONBLOCKING,
 	.family = family_smc,
 	.missing = smc_missing,
 	.open = socket_link,

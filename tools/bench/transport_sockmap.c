@@ -159,6 +159,7 @@ static const char *sockmap_missing(void)
 
 const struct transport transport_sockmap = {
 	.name = "tcp-sockmap",
+	.why_unable = "its connections are TCP's",
 	.able = ABLE_LINK | ABLE_STREAM,
 	.family = family_inet,
 	.missing = sockmap_missing,

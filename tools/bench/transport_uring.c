@@ -135,6 +135,7 @@ static const char *uring_missing(void)
 
 const struct transport transport_uring = {
 	.name = "tcp-io_uring",
+	.why_unable = "its connections are TCP's",
 	.able = ABLE_LINK | ABLE_STREAM,
 	.family = family_inet,
 	.missing = uring_missing,

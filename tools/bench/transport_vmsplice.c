@@ -74,7 +74,10 @@ static void vmsplice_put_filled(struct end *e, size_t len, uint64_t seed)
 
 const struct transport transport_vmsplice = {
 	.name = "vmsplice",
+	.why_unable = "a pipe comes with both its ends: nobody connects",
 	.able = ABLE_LINK | ABLE_STREAM,
+	.most = BUFFER_MAX,
+	.why_most = "messages of at most 1 MiB: its pages are set apart for two of that size",
 	.open = pipe_open,
 	.enter = vmsplice_enter,
 	.leave = vmsplice_leave,

@@ -111,6 +111,7 @@ static const char *zmq_missing(void)
 
 const struct transport transport_zmq = {
 	.name = "zmq",
+	.why_unable = "libzmq's threads make its connections, when they like",
 	.able = ABLE_LINK | ABLE_STREAM,
 	.missing = zmq_missing,
 	.open = zmq_open,

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""tools/bt/loads.py paced|reasons
+
+The loads that check watches the tools under: what they do is known to the last byte.
+"""
+import os
+import socket
+import sys
+import time
+
+SWITCH = "/proc/sys/net/speed/loopback"
+PACES = 60
+PAUSE = 0.05  # seconds until the next message
+THINK = 0.02  # until its answer
+CLIENT = "pace-client"
+SERVER = "pace-server"
+ALL_PROTOCOLS = 0x0003  # ETH_P_ALL
+
+
+def switch(value):
+    """Sets net.speed.loopback."""
+    with open(SWITCH, "w", encoding="ascii") as file:
+        file.write(value)
+
+
+def called(name):
+    """Gives this process a name."""
+    with open("/proc/self/comm", "w", encoding="ascii") as file:
+        file.write(name)
+
+
+def connected():
+    """Both ends of a connection."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    client = socket.create_connection(listener.getsockname())
+    return client, listener.accept()[0]
+
+
+def paced():
+    """A byte there and back, so many times; each time both ends have long slept."""
+    switch("1")
+    client, server = connected()
+    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    child = os.fork()
+    if not child:
+        called(SERVER)
+        client.close()
+        for _ in range(PACES):
+            byte = server.recv(1)
+            time.sleep(THINK)
+            server.send(byte)
+        os._exit(0)
+    called(CLIENT)
+    server.close()
+    for _ in range(PACES):
+        time.sleep(PAUSE)
+        client.send(b"x")
+        if client.recv(1) != b"x":
+            sys.exit("the answer is another")
+    sys.exit(os.waitpid(child, 0)[1])
+
+
+def there_and_back(both):
+    """Bytes each way."""
+    for one, other in (both, both[::-1]):
+        one.sendall(b"x" * 100)
+        if len(other.recv(100, socket.MSG_WAITALL)) != 100:
+            sys.exit("not all bytes came")
+
+
+def reasons():
+    """Two fused connections, of which one goes back for a packet tap, one for the switch."""
+    for why in ("tap", "off"):
+        switch("1")
+        both = connected()
+        there_and_back(both)
+        tap = None
+        if why == "tap":
+            tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS))
+        else:
+            switch("0")
+        there_and_back(both)
+        # Closed while the reason lasts: neither has time to go to its ring again.
+        for end in both:
+            end.close()
+        if tap:
+            tap.close()
+
+
+if __name__ == "__main__":
+    {"paced": paced, "reasons": reasons}[sys.argv[1]]()
