@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # socat: a file tree one way over IPv4 and IPv6, a file there and back through a
 # program that has the connection itself as standard input and output, and many
-# connections one after another.
+# connections one after another; and the tree over AF_SPEED, as make demo does.
 set -u
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
@@ -68,5 +68,8 @@ body()
 
 needs socat tar sha256sum cmp python3
 make_tree || exit
+way=${REFERENCE_ONLY:+unix}
+way=${way:-speed}
+pass "a tree" "$programs/../../tools/demo/carry" "$way" "$work/here"
 each_way body
 tap_done

@@ -15,6 +15,7 @@ FAULT, TIMEOUT, FAILED = 99, 124, 125
 BOOT_SECONDS = 300
 END_SECONDS = 240
 OOPS_SECONDS = 10
+SCANS = 2  # for leaks, on the debug kernel
 PR_SET_PDEATHSIG = 1
 
 
@@ -58,6 +59,7 @@ class Guest:
         self.control = b""
         self.status = None
         self.failed = False
+        self.scans = 0
         self.deadline = time.monotonic() + BOOT_SECONDS
         self.state = "boot"
         self.process = None
@@ -116,8 +118,10 @@ class Guest:
             if self.state == "run":
                 self.state = "end"
                 self.deadline = time.monotonic() + END_SECONDS
-        elif word == "step" and self.state == "end":
-            self.deadline = time.monotonic() + END_SECONDS
+        elif word == "step":
+            self.scans += 1
+            if self.state == "end":
+                self.deadline = time.monotonic() + END_SECONDS
         elif word == "failed":
             self.failed = True
             if self.state == "boot":
@@ -152,6 +156,15 @@ class Guest:
         """Did QEMU abort, by an assertion of its own, before the command began?"""
         return self.state == "boot" and self.process.returncode == -signal.SIGABRT
 
+    def unscanned(self, log):
+        """Says why leaks were not looked for where they should have been, nothing if they were."""
+        if klog.NO_LEAKS in log:
+            return "kmemleak gave up, so leaks were not looked for"
+        if self.opts.kernel == "debug" and self.state == "finished" and self.scans < SCANS \
+                and not self.failed:
+            return "kmemleak was not asked for leaks"
+        return ""
+
     def verdict(self, leaks):
         """Returns the exit status, and prints why if it is not the command's own."""
         log = self.log.decode(errors="replace").replace("\r", "")
@@ -168,11 +181,12 @@ class Guest:
             say("the guest went away" if gone else
                 "the command did not end within %g s" % self.opts.timeout)
             return FAILED if gone else TIMEOUT
-        if klog.NO_LEAKS in log:
-            say("kmemleak gave up, so leaks were not looked for")
         faults = klog.report(log)
-        if faults or leaks or self.failed or self.state != "finished":
+        unscanned = self.unscanned(log)
+        if faults or leaks or unscanned or self.failed or self.state != "finished":
             print(faults + leaks, file=sys.stderr)
+            if unscanned:
+                say(unscanned)
             if self.state == "end":
                 print("\n".join(klog.judged(log)[-60:]), file=sys.stderr)
                 say("the guest did not finish after the command")

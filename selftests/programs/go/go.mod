@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 module programs
 
 go 1.19

@@ -4,12 +4,16 @@
  * insmod speed.ko fault=NAME. See tools/vm/check.
  */
 #include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
+#include <linux/timer.h>
+#include <linux/timex.h>
 
 static char *fault = "none";
 module_param(fault, charp, 0444);
@@ -17,6 +21,7 @@ module_param(fault, charp, 0444);
 static DEFINE_MUTEX(first);
 static DEFINE_MUTEX(second);
 static DEFINE_SPINLOCK(lock);
+static struct task_struct *hung;
 
 static noinline void lose(void)
 {
@@ -55,6 +60,58 @@ static void sleep_locked(void)
 	spin_unlock(&lock);
 }
 
+static void shift_far(void)
+{
+	int places = 40;
+	int shifted;
+
+	OPTIMIZER_HIDE_VAR(places);
+	shifted = 1 << places;
+	OPTIMIZER_HIDE_VAR(shifted);
+}
+
+static void expire(struct timer_list *timer)
+{
+}
+
+/* DEBUG_OBJECTS_FREE stops the timer before the memory is gone. */
+static void free_timer(void)
+{
+	struct timer_list *timer = kmalloc(sizeof(*timer), GFP_KERNEL);
+
+	if (!timer)
+		return;
+	timer_setup(timer, expire, 0);
+	mod_timer(timer, jiffies + 1000 * HZ);
+	kfree(timer);
+}
+
+static int hang(void *unused)
+{
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	while (!kthread_should_stop()) {
+		schedule();
+		set_current_state(TASK_UNINTERRUPTIBLE);
+	}
+	__set_current_state(TASK_RUNNING);
+	return 0;
+}
+
+/* No fault: two instructions a turn, and nothing between them. */
+static void count_instructions(void)
+{
+	unsigned long turns = 1000000;
+	unsigned long flags;
+	cycles_t begin, end;
+
+	local_irq_save(flags);
+	begin = get_cycles();
+	asm volatile("1: dec %0; jnz 1b" : "+r" (turns));
+	end = get_cycles();
+	local_irq_restore(flags);
+	pr_info("counted %llu\n", (unsigned long long)(end - begin));
+}
+
 static int __init faulty_init(void)
 {
 	WARN(!strcmp(fault, "warn"), "as asked\n");
@@ -70,11 +127,23 @@ static int __init faulty_init(void)
 		invert_locks();
 	if (!strcmp(fault, "sleep"))
 		sleep_locked();
-	return 0;
+	if (!strcmp(fault, "bug"))
+		BUG();
+	if (!strcmp(fault, "shift"))
+		shift_far();
+	if (!strcmp(fault, "timer"))
+		free_timer();
+	if (!strcmp(fault, "count"))
+		count_instructions();
+	if (!strcmp(fault, "hung"))
+		hung = kthread_run(hang, NULL, "speed-hung");
+	return PTR_ERR_OR_ZERO(hung);
 }
 
 static void __exit faulty_exit(void)
 {
+	if (hung)
+		kthread_stop(hung);
 	if (!strcmp(fault, "leak"))
 		lose();
 }
