@@ -120,7 +120,8 @@ static size_t ring_try_strip(struct speed_ring *ring, unsigned long idle)
 	struct speed_role *rx = &ring->role[SPEED_ROLE_RX];
 	size_t taken = 0;
 
-	if (!mutex_trylock(&tx->lock))
+	/* One in use is left alone: who finds a role locked may take it for a transfer. */
+	if (!ring_idle(ring, idle) || !mutex_trylock(&tx->lock))
 		return 0;
 	if (mutex_trylock(&rx->lock)) {
 		taken = ring_strip(ring, idle);

@@ -167,13 +167,20 @@ u64 speed_ring_index(struct speed_ring *ring, int role)
  * @ring: the ring
  *
  * Context: any; no lock needed.
- * Return: bytes; those that are taken alone, where the producer's index is a lie.
+ * Return: bytes; those that were taken alone, where the producer's index is a lie or
+ *	more than a ring went through during the look.
  */
 u64 speed_ring_arrived(struct speed_ring *ring)
 {
-	u64 live = speed_ring_live(ring);
+	const struct speed_ctl *ctl;
+	u64 tail, head;
 
-	return speed_ring_index(ring, SPEED_ROLE_RX) + (live > speed_ring_size(ring) ? 0 : live);
+	rcu_read_lock();
+	ctl = rcu_dereference(ring->ctl);
+	tail = smp_load_acquire(&ctl->index[SPEED_ROLE_RX]->index);	/* D */
+	head = smp_load_acquire(&ctl->index[SPEED_ROLE_TX]->index);	/* B */
+	rcu_read_unlock();
+	return head - tail > speed_ring_size(ring) ? tail : head;
 }
 
 /**

@@ -68,6 +68,17 @@ void shim_tell_fusion(struct shim *shim, struct speed_fusion *fusion)
 	spin_unlock_bh(&shim->lock);
 }
 
+/* What a role has moved since it was last told. Who lies about an index takes nothing back. */
+static u64 news(struct shim *shim, int role, u64 bytes)
+{
+	s64 more = bytes - shim->told[role];
+
+	if (more <= 0)
+		return 0;
+	WRITE_ONCE(shim->told[role], bytes);
+	return more;
+}
+
 /**
  * shim_tell_counters() - TCP's counters of bytes learn of the ring's
  * @shim: the socket's part; the socket is owned
@@ -76,17 +87,15 @@ void shim_tell_counters(struct shim *shim)
 {
 	struct tcp_sock *tp = tcp_sk(shim->sk);
 	struct speed_pair *pair = shim_pair(shim);
-	u64 sent, received;
+	u64 sent;
 
 	if (!pair)
 		return;
-	sent = speed_ring_index(shim_tx_ring(shim, pair), SPEED_ROLE_TX);
-	received = speed_ring_arrived(shim_rx_ring(shim, pair));
-	tp->bytes_sent += sent - shim->told[SPEED_ROLE_TX];
-	tp->bytes_acked += sent - shim->told[SPEED_ROLE_TX];
-	tp->bytes_received += received - shim->told[SPEED_ROLE_RX];
-	WRITE_ONCE(shim->told[SPEED_ROLE_TX], sent);
-	WRITE_ONCE(shim->told[SPEED_ROLE_RX], received);
+	sent = news(shim, SPEED_ROLE_TX, speed_ring_index(shim_tx_ring(shim, pair), SPEED_ROLE_TX));
+	tp->bytes_sent += sent;
+	tp->bytes_acked += sent;
+	tp->bytes_received += news(shim, SPEED_ROLE_RX,
+				   speed_ring_arrived(shim_rx_ring(shim, pair)));
 }
 
 /* Whether a socket's counters are behind in one direction. */

@@ -124,6 +124,26 @@ static void ports(const struct call_name *n, const struct place *allowed,
 	close(fd);
 }
 
+/* What a duplicate knows was of the connection before, too. */
+static void duplicates(const struct call_name *n, const struct place *allowed,
+		       const struct place *denied)
+{
+	int fd = tcp_socket(&denied->a), other = dup(fd), peer;
+
+	MUST(other >= 0);
+	peer = join(n, fd, allowed);
+	talk_mapped(n, fd, peer);
+	talk_mapped(n, other, peer);
+	give_up(n, fd);
+	plain_close(peer);
+	peer = join(n, fd, denied);
+	talk_unmapped(n, other, peer);
+	talk_unmapped(n, fd, peer);
+	plain_close(peer);
+	close(other);
+	close(fd);
+}
+
 static void given_up(const struct transport *t, const struct under_case *c)
 {
 	struct place allowed = place_at(ALLOWED), denied = place_at(DENIED);
@@ -132,6 +152,7 @@ static void given_up(const struct transport *t, const struct under_case *c)
 	for (i = 0; i < call_names_count; i++)
 		if (call_names[i].join)
 			ports(&call_names[i], &allowed, &denied);
+	duplicates(call_find("connect"), &allowed, &denied);
 }
 
 /* Used in vain, it is soon looked at no more. */

@@ -176,7 +176,52 @@ static void part_taken(const struct transport *t)
 	pair_close(e);
 }
 
+/* Messages behind the one that was peeked at are no sign that it is gone. */
+static void two_messages(const struct transport *t)
+{
+	struct speed *nomap;
+	const void *got;
+	struct end e[2];
+	int i;
+
+	tp_pair(t, e);
+	nomap = speed_attach(e[1].fd, SPEED_ATTACH_NOMAP);
+	MUST(nomap);
+	for (i = 1; i <= 3; i++)
+		WANT(send(e[0].fd, "abc", i, 0), i, 0, "send");
+	for (i = 1; i <= 3; i++) {
+		WANT(speed_peek(nomap, 0, &got, 0), i, 0, "peek");
+		WANT_OK(speed_release(nomap, i), "release");
+	}
+	speed_detach(nomap);
+	pair_close(e);
+}
+
+/* At the mark FIONREAD says that there is nothing, and what is behind it can be read. */
+static void at_the_mark(const struct transport *t)
+{
+	struct speed *nomap;
+	const void *got;
+	struct end e[2];
+	char buf[10];
+
+	tp_pair(t, e);
+	nomap = speed_attach(e[1].fd, SPEED_ATTACH_NOMAP);
+	MUST(nomap);
+	WANT(send(e[0].fd, "0123456789", 10, 0), 10, 0, "send");
+	WANT(send(e[0].fd, "!", 1, MSG_OOB), 1, 0, "the urgent byte");
+	WANT(send(e[0].fd, "abcde", 5, 0), 5, 0, "send behind it");
+	WANT(recv(e[1].fd, buf, 10, MSG_WAITALL), 10, 0, "up to the mark");
+	WANT(speed_peek(nomap, 5, &got, MSG_WAITALL), 5, 0, "peek");
+	WANT_TRUE(!memcmp(got, "abcde", 5), "what is behind it");
+	WANT_OK(speed_release(nomap, 5), "release");
+	speed_detach(nomap);
+	pair_close(e);
+}
+
 static const struct test_case cases[] = {
+	{ "two_messages", two_messages, CASE_SEQPACKET | CASE_SPEED },
+	{ "at_the_mark", at_the_mark, CASE_STREAM | CASE_FUSED_ONLY },
 	{ "part_taken", part_taken, CASE_STREAM | CASE_SPEED | CASE_FUSED },
 	{ "flows", flows, CASE_BOTH | CASE_SPEED | CASE_FUSED },
 	{ "waits_for_all", waits_for_all, CASE_STREAM | CASE_SPEED | CASE_FUSED },

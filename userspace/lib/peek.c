@@ -135,14 +135,19 @@ static int release_ring(struct speed *s, __u64 bytes)
 	return counted == bytes ? 0 : (int)spd_zc_fail(ESTALE);
 }
 
-/* Is what was peeked at there no more? Others may have received, all of it or a part. */
-static bool bounce_gone(const struct speed *s, size_t len)
+/*
+ * Is what was peeked at there no more? Others may have received, all of it or a part. A
+ * peek finds what an urgent byte or another ULP hides from FIONREAD; it comes second, for
+ * it moves SO_PEEK_OFF.
+ */
+static bool bounce_gone(struct speed *s, struct iovec *iov)
 {
 	int there;
 
-	if (spd_sys_ioctl(spd_fd(s), FIONREAD, (uintptr_t)&there))
+	if (spd_sys_ioctl(spd_fd(s), FIONREAD, (uintptr_t)&there) ||
+	    (size_t)there >= iov->iov_len)
 		return false;
-	return s->type == SOCK_SEQPACKET ? (size_t)there != len : (size_t)there < len;
+	return spd_plain_recv(s, iov, 1, 0, MSG_DONTWAIT | MSG_PEEK) != (ssize_t)iov->iov_len;
 }
 
 /* Receive what was peeked at; it is there, if no one took it. */
@@ -151,7 +156,7 @@ static int release_bounce(struct speed *s, size_t len)
 	struct iovec iov = { .iov_base = s->role[SPEED_ROLE_RX].bounce, .iov_len = len };
 	ssize_t got;
 
-	if (bounce_gone(s, len))
+	if (bounce_gone(s, &iov))
 		return (int)spd_zc_fail(ESTALE);
 	got = spd_plain_recv(s, &iov, 1, 0, MSG_DONTWAIT | MSG_WAITALL);
 	if (got == (ssize_t)len)

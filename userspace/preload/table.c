@@ -136,6 +136,26 @@ void table_forget(int fd)
 }
 
 /**
+ * table_connected_anew() - a number's socket has given up its connection
+ * @fd: a number of the table, still open
+ *
+ * What other numbers share the handle are of the same socket.
+ *
+ * Context: signal-safe; errno is kept.
+ */
+void table_connected_anew(int fd)
+{
+	__u64 word = __atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED);
+	unsigned int top = __atomic_load_n(&table.top, __ATOMIC_RELAXED);
+
+	for (unsigned int n = 0; pool_word_is_handle(word) && n < top; n++)
+		if (n != (unsigned int)fd &&
+		    __atomic_load_n(&table.at[n].word, __ATOMIC_RELAXED) == word)
+			table_bare(&table.at[n], word, 0, 0);
+	table_bare(&table.at[fd], word, 0, 0);
+}
+
+/**
  * table_replace() - a number is about to become a duplicate of another
  * @fd: that one
  * @to: the number

@@ -57,6 +57,7 @@ void table_forget(int fd);
 void table_replace(int fd, int to, int flags);
 void table_forget_range(unsigned int first, unsigned int last);
 void table_new_slowly(int fd);
+void table_connected_anew(int fd);
 void table_bare(struct entry *e, __u64 word, __u64 next, __s32 wait);
 
 /* A transfer more. A number that is being looked at is never taken for an unused one. */
@@ -100,8 +101,7 @@ static inline int table_connected(int fd, int ret)
 {
 	if (table_has(fd) && (!ret || errno == EINPROGRESS || errno == EINTR) &&
 	    spd_unlikely(table_knows(fd)))
-		table_bare(&table.at[fd], __atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED),
-			   0, 0);
+		table_connected_anew(fd);
 	return ret;
 }
 
