@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "passing.h"
 #include "stress.h"
 #include "tcp_pair.h"
 
@@ -192,44 +193,13 @@ static void group(const struct transport *t)
 
 static int channel[2];
 
-static void pass(int fd)
-{
-	char control[CMSG_SPACE(sizeof(int))] = "";
-	struct iovec iov = { "L", 1 };
-	struct msghdr m = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	MUST(sendmsg(channel[0], &m, 0) == 1);
-}
-
-static int passed(void)
-{
-	char control[CMSG_SPACE(sizeof(int))] = "", byte;
-	struct iovec iov = { &byte, 1 };
-	struct msghdr m = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	int fd;
-
-	MUST(recvmsg(channel[1], &m, 0) == 1 && CMSG_FIRSTHDR(&m));
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
-	return fd;
-}
-
 /* All but the first, which was accepted before. Return: the right ones, and the fused. */
 static int accept_waiting(void *listener)
 {
-	int at = listener ? *(int *)listener : passed();
+	int at = listener ? *(int *)listener : fd_passed(channel[1]);
 	int fd, i, right = 0;
 
+	MUST(at >= 0);
 	for (i = 1; i < WAITING; i++) {
 		fd = tcp_accept(at);
 		right += tcp_get(fd, SENT(i), i) && tcp_put(fd, SENT(i), 7 * i);
@@ -260,7 +230,7 @@ static void run_waiting(bool inherited, bool fused)
 	if (inherited)
 		pid = process_start(accept_waiting, &listener);
 	else
-		pass(listener);
+		fd_pass(channel[0], listener);
 	close(listener);
 	for (i = 1; i < WAITING; i++)
 		WANT_TRUE(tcp_get(client[i], SENT(i), 7 * i), "%d: the answer", i);

@@ -7,45 +7,12 @@
 #include <linux/speed_ring.h>
 
 #include "caught.h"
-#include "harness.h"
 #include "regions.h"
+#include "span.h"
 #include "task.h"
 
 #define SMALL	8192	/* SO_SNDBUF and SO_RCVBUF; the ring has twice as much */
 #define INTRUDERS	6
-
-/* A connection of which both ends are mapped. */
-static void rings(const struct transport *t, struct end e[2], int bytes)
-{
-	struct transport mapped = *t;
-
-	mapped.path[0] = PATH_MAPPED;
-	mapped.path[1] = PATH_MAPPED;
-	tp_pair_sized(&mapped, e, bytes);
-}
-
-/* So many bytes of the known stream from there on, or what a span can take of them. */
-static ssize_t put(struct speed *s, size_t len, size_t offset)
-{
-	void *span;
-	ssize_t n = speed_reserve(s, len, &span, 0);
-
-	if (n > 0)
-		stream_fill(span, n, offset);
-	return n < 0 ? n : speed_commit(s, n, 0);
-}
-
-/* At most so many of them; -2 where they are wrong. */
-static ssize_t take(struct speed *s, size_t len, size_t offset)
-{
-	const void *span;
-	ssize_t n = speed_peek(s, len, &span, 0);
-	bool wrong = n > 0 && !stream_check(span, n, offset);
-
-	if (n > 0 && speed_release(s, n))
-		return -1;
-	return wrong ? -2 : n;
-}
 
 static void want_in_ring(const struct end e[2], long sends, long recvs)
 {
@@ -65,7 +32,7 @@ static void spans(const struct transport *t)
 	struct end e[2];
 	void *span;
 
-	rings(t, e, 0);
+	span_pair(t, e, 0);
 	WANT(speed_reserve(e[0].map, 1000, &span, 0), 1000, 0, "reserve");
 	stream_fill(span, 1000, 0);
 	WANT_ERR(speed_peek(e[1].map, 1, &got, MSG_DONTWAIT), EAGAIN, "nothing is sent yet");
@@ -77,8 +44,9 @@ static void spans(const struct transport *t)
 	WANT(speed_peek(e[1].map, 4000, &got, 0), 600, 0, "they come again");
 	WANT_TRUE(stream_check(got, 600, 0), "the bytes");
 	WANT_OK(speed_release(e[1].map, 250), "release some");
-	WANT(put(e[0].map, record ? 0 : 77, 600), record ? 0 : 77, 0, "commit, of a message none");
-	WANT(take(e[1].map, 4000, 250), record ? 0 : 427, 0, "the rest, or the message");
+	WANT(span_put(e[0].map, record ? 0 : 77, 600), record ? 0 : 77, 0,
+	     "commit, of a message none");
+	WANT(span_take(e[1].map, 4000, 250, 0), record ? 0 : 427, 0, "the rest, or the message");
 	WANT_OK(speed_release(e[1].map, 0), "release no bytes");
 	WANT_ERR(speed_peek(e[1].map, 1, &got, MSG_DONTWAIT), EAGAIN, "nothing is left");
 	want_in_ring(e, 2, 2);
@@ -94,13 +62,13 @@ static void wrap(const struct transport *t)
 	struct speed_info info;
 	struct end e[2];
 
-	rings(t, e, SMALL);
+	span_pair(t, e, SMALL);
 	MUST(!get_exact(e[0].fd, SPEED_INFO, &info, sizeof(info)));
 	size = info.ring_bytes[SPEED_ROLE_TX];
 	for (i = 0; at < 100 * size; i++) {
 		len = i % 8 == 7 ? size - 32 * record : 1 + i * 977ul % (size / 2);
-		wrong += put(e[0].map, len, at) != (ssize_t)len;
-		wrong += take(e[1].map, len, at) != (ssize_t)len;
+		wrong += span_put(e[0].map, len, at) != (ssize_t)len;
+		wrong += span_take(e[1].map, len, at, 0) != (ssize_t)len;
 		bytes = record ? SPEED_RECORD_BYTES(len) : len;
 		over += at % size + bytes > size;
 		at += bytes;
@@ -144,8 +112,8 @@ static void stale(const struct transport *t)
 	int i;
 
 	for (i = 0; i < INTRUDERS; i++) {
-		rings(t, e, 0);
-		WANT(put(e[1].map, 300, 0), 300, 0, "%d: commit by the peer", i);
+		span_pair(t, e, 0);
+		WANT(span_put(e[1].map, 300, 0), 300, 0, "%d: commit by the peer", i);
 		WANT(speed_reserve(e[0].map, 100, &span, 0), 100, 0, "%d: reserve", i);
 		WANT(speed_peek(e[0].map, 300, &got, 0), 300, 0, "%d: peek", i);
 		memset(span, 'x', 100);
@@ -157,12 +125,12 @@ static void stale(const struct transport *t)
 		WANT(recv(e[1].fd, buf, sizeof(buf), 0), 2, 0, "%d: what another sent", i);
 		WANT_TRUE(!memcmp(buf, "!!", 2), "%d: its bytes", i);
 		WANT_ERR(recv(e[1].fd, buf, 1, MSG_DONTWAIT), EAGAIN, "%d: nothing else", i);
-		WANT(put(e[0].map, 300, 0), 300, 0, "%d: commit again", i);
-		WANT(take(e[1].map, 300, 0), 300, 0, "%d: the bytes", i);
+		WANT(span_put(e[0].map, 300, 0), 300, 0, "%d: commit again", i);
+		WANT(span_take(e[1].map, 300, 0, 0), 300, 0, "%d: the bytes", i);
 		if (t->type == SOCK_STREAM)
-			WANT(take(e[0].map, 300, 2), 298, 0, "%d: what another left", i);
-		WANT(put(e[1].map, 50, 300), 50, 0, "%d: commit by the peer", i);
-		WANT(take(e[0].map, 300, 300), 50, 0, "%d: what came after it", i);
+			WANT(span_take(e[0].map, 300, 2, 0), 298, 0, "%d: what another left", i);
+		WANT(span_put(e[1].map, 50, 300), 50, 0, "%d: commit by the peer", i);
+		WANT(span_take(e[0].map, 300, 300, 0), 50, 0, "%d: what came after it", i);
 		pair_close(e);
 	}
 }
@@ -191,7 +159,7 @@ static void held(struct speed *s, struct speed *peer)
 	WANT_ERR(speed_peek(s, 1, &got, MSG_PEEK), EINVAL, "peek, a flag");
 	WANT_ERR(speed_commit(s, 1, 0), EINVAL, "commit, nothing is reserved");
 	WANT_ERR(speed_release(s, 1), EINVAL, "release, nothing was peeked at");
-	WANT(put(peer, 10, 0), 10, 0, "commit by the peer");
+	WANT(span_put(peer, 10, 0), 10, 0, "commit by the peer");
 	WANT(speed_reserve(s, 10, &span, 0), 10, 0, "reserve");
 	WANT(speed_peek(s, 10, &got, 0), 10, 0, "and peek");
 	task_start(&k, refused, s);
@@ -204,7 +172,7 @@ static void held(struct speed *s, struct speed *peer)
 	stream_fill(span, 10, 0);
 	WANT(speed_commit(s, 10, 0), 10, 0, "it is still there: commit");
 	WANT_OK(speed_release(s, 10), "release");
-	WANT(take(peer, 10, 0), 10, 0, "the peer has it");
+	WANT(span_take(peer, 10, 0, 0), 10, 0, "the peer has it");
 }
 
 /* Who holds a direction keeps it, in the ring and in the private buffer. */
@@ -214,7 +182,7 @@ static void busy(const struct transport *t)
 	struct end e[2];
 	void *span;
 
-	rings(t, e, 0);
+	span_pair(t, e, 0);
 	held(e[0].map, e[1].map);
 	want_in_ring(e, 1, 1);
 	nomap = speed_attach(e[0].fd, SPEED_ATTACH_NOMAP);
@@ -265,8 +233,8 @@ static void ends(const struct transport *t)
 
 	catch_signal(SIGPIPE, 0);
 	for (way = 0; way < (t->fused ? 1 : 2); way++) {
-		rings(t, e, 0);
-		WANT(put(e[1].map, 300, 0), 300, 0, "%d: commit by the peer", way);
+		span_pair(t, e, 0);
+		WANT(span_put(e[1].map, 300, 0), 300, 0, "%d: commit by the peer", way);
 		WANT(speed_reserve(e[0].map, 10, &span, 0), 10, 0, "%d: reserve", way);
 		if (way)
 			end_close(&e[1]);
@@ -276,9 +244,9 @@ static void ends(const struct transport *t)
 		WANT_TRUE(speed_commit(e[0].map, 10, MSG_NOSIGNAL) == -1 &&
 			  (errno == ESTALE || (way && errno == EPIPE)), "%d: commit", way);
 		WANT(caught, t->type == SOCK_STREAM ? way : 0, 0, "%d: no SIGPIPE", way);
-		WANT_ERR(put(e[0].map, 10, 0), EPIPE, "%d: reserve and commit", way);
+		WANT_ERR(span_put(e[0].map, 10, 0), EPIPE, "%d: reserve and commit", way);
 		WANT(caught, t->type == SOCK_STREAM ? way + 1 : 0, 0, "%d: SIGPIPE", way);
-		WANT(take(e[0].map, 1000, 0), 300, 0, "%d: what came before", way);
+		WANT(span_take(e[0].map, 1000, 0, 0), 300, 0, "%d: what came before", way);
 		WANT(speed_peek(e[0].map, 1, &got, 0), 0, 0, "%d: the end", way);
 		WANT_OK(speed_release(e[0].map, 0), "%d: release no bytes", way);
 		pair_close(e);

@@ -5,46 +5,10 @@
 #include <string.h>
 
 #include "caught.h"
-#include "harness.h"
+#include "span.h"
 #include "task.h"
 
 #define SMALL	8192	/* SO_SNDBUF and SO_RCVBUF; the ring has twice as much */
-
-/* A connection of which both ends are mapped. */
-static void rings(const struct transport *t, struct end e[2], int bytes)
-{
-	struct transport mapped = *t;
-
-	mapped.path[0] = PATH_MAPPED;
-	mapped.path[1] = PATH_MAPPED;
-	tp_pair_sized(&mapped, e, bytes);
-}
-
-/* So many bytes of the known stream from there on, or what a span can take of them. */
-static ssize_t put(struct speed *s, size_t len, size_t offset)
-{
-	void *span;
-	ssize_t n = speed_reserve(s, len, &span, 0);
-
-	if (n < 0)
-		return n;
-	stream_fill(span, n, offset);
-	return speed_commit(s, n, 0);
-}
-
-/* At most so many of them; -2 where they are wrong. */
-static ssize_t take(struct speed *s, size_t len, size_t offset, int flags)
-{
-	const void *span;
-	ssize_t n = speed_peek(s, len, &span, flags);
-	bool right = n <= 0 || stream_check(span, n, offset);
-
-	if (n <= 0)
-		return n;
-	if (speed_release(s, n))
-		return -1;
-	return right ? n : -2;
-}
 
 #define TOTAL	(1 << 20)
 
@@ -56,7 +20,7 @@ static long produce(void *arg)
 
 	for (at = 0; at < TOTAL; at += n) {
 		len = 1 + at * 31 % 9000;
-		n = put(e->map, len < TOTAL - at ? len : TOTAL - at, at);
+		n = span_put(e->map, len < TOTAL - at ? len : TOTAL - at, at);
 		if (n <= 0)
 			return -1;
 	}
@@ -72,9 +36,9 @@ static void flows(const struct transport *t)
 	size_t at = 0;
 	ssize_t n;
 
-	rings(t, e, SMALL);
+	span_pair(t, e, SMALL);
 	task_start(&k, produce, &e[0]);
-	while ((n = take(e[1].map, 1 + at % 7000, at, 0)) > 0)
+	while ((n = span_take(e[1].map, 1 + at % 7000, at, 0)) > 0)
 		at += n;
 	WANT(n, 0, 0, "the end");
 	WANT(at, TOTAL, 0, "bytes");
@@ -87,7 +51,7 @@ static long peek_all(void *arg)
 {
 	struct call *c = arg;
 
-	return take(c->e->map, c->len, 0, MSG_WAITALL);
+	return span_take(c->e->map, c->len, 0, MSG_WAITALL);
 }
 
 static void waits_for_all(const struct transport *t)
@@ -96,23 +60,23 @@ static void waits_for_all(const struct transport *t)
 	struct call c = { &e[1], NULL, 1000, 0 };
 	struct task k;
 
-	rings(t, e, 0);
+	span_pair(t, e, 0);
 	task_start(&k, peek_all, &c);
 	WANT_TRUE(task_sleeps(&k), "it sleeps");
-	WANT(put(e[0].map, 999, 0), 999, 0, "commit");
+	WANT(span_put(e[0].map, 999, 0), 999, 0, "commit");
 	WANT_TRUE(task_sleeps(&k), "it sleeps for one byte more");
-	WANT(put(e[0].map, 501, 999), 501, 0, "commit");
+	WANT(span_put(e[0].map, 501, 999), 501, 0, "commit");
 	WANT(task_join(&k), 1000, 0, "peek");
-	WANT(take(e[1].map, 4000, 1000, MSG_DONTWAIT), 500, 0, "the rest");
-	WANT(put(e[0].map, 400, 0), 400, 0, "commit");
+	WANT(span_take(e[1].map, 4000, 1000, MSG_DONTWAIT), 500, 0, "the rest");
+	WANT(span_put(e[0].map, 400, 0), 400, 0, "commit");
 	WANT_OK(shutdown(e[0].fd, SHUT_WR), "shutdown");
 	WANT(peek_all(&c), 400, 0, "fewer, at the end");
 	WANT(peek_all(&c), 0, 0, "the end");
 	pair_close(e);
 
-	rings(t, e, SMALL);
+	span_pair(t, e, SMALL);
 	c.len = 100 * SMALL;
-	WANT(put(e[0].map, SMALL, 0), SMALL, 0, "commit half a ring");
+	WANT(span_put(e[0].map, SMALL, 0), SMALL, 0, "commit half a ring");
 	WANT(peek_all(&c), SMALL, 0, "that is enough");
 	pair_close(e);
 }
@@ -124,7 +88,7 @@ static void given_up(const struct transport *t)
 	struct call c = { &e[1], NULL, 1000, 0 };
 	struct task k;
 
-	rings(t, e, 0);
+	span_pair(t, e, 0);
 	catch_signal(SIGUSR1, 0);
 	task_start(&k, peek_all, &c);
 	WANT_TRUE(task_sleeps(&k), "it sleeps");
@@ -132,7 +96,7 @@ static void given_up(const struct transport *t)
 	WANT_ERR(task_join(&k), EINTR, "peek, a handler without SA_RESTART");
 	WANT_OK(set_timeout(e[1].fd, SO_RCVTIMEO, 100), "SO_RCVTIMEO");
 	WANT_ERR(peek_all(&c), EAGAIN, "peek");
-	WANT(put(e[0].map, 300, 0), 300, 0, "commit");
+	WANT(span_put(e[0].map, 300, 0), 300, 0, "commit");
 	WANT(peek_all(&c), 300, 0, "what came in time");
 	pair_close(e);
 }
@@ -143,15 +107,32 @@ static void full(const struct transport *t)
 	struct end e[2];
 	void *span;
 
-	rings(t, e, SMALL);
+	span_pair(t, e, SMALL);
 	MUST(end_fill(&e[0], 1000));
 	WANT(speed_reserve(e[0].map, 1000, &span, MSG_DONTWAIT), 1000, 0, "reserve");
 	WANT_ERR(speed_commit(e[0].map, 1000, MSG_DONTWAIT), EAGAIN, "commit");
 	WANT_ERR(speed_commit(e[0].map, 1, MSG_DONTWAIT), EINVAL, "the span is gone");
 	WANT_OK(set_nonblock(e[0].fd, true), "O_NONBLOCK");
-	WANT_ERR(put(e[0].map, 1000, 0), EAGAIN, "commit");
+	WANT_ERR(span_put(e[0].map, 1000, 0), EAGAIN, "commit");
 	MUST(end_discard(&e[1]));
-	WANT(put(e[0].map, 1000, 0), 1000, 0, "when it was read");
+	WANT(span_put(e[0].map, 1000, 0), 1000, 0, "when it was read");
+	pair_close(e);
+}
+
+/* A connection, and a handle of its reading end that works by system call alone. */
+static struct speed *nomap_pair(const struct transport *t, struct end e[2])
+{
+	struct speed *nomap;
+
+	tp_pair(t, e);
+	nomap = speed_attach(e[1].fd, SPEED_ATTACH_NOMAP);
+	MUST(nomap);
+	return nomap;
+}
+
+static void nomap_close(struct speed *nomap, struct end e[2])
+{
+	speed_detach(nomap);
 	pair_close(e);
 }
 
@@ -163,17 +144,15 @@ static void part_taken(const struct transport *t)
 	struct end e[2];
 	char buf[200];
 
-	tp_pair(t, e);
-	nomap = speed_attach(e[1].fd, SPEED_ATTACH_NOMAP);
-	MUST(nomap);
+	nomap = nomap_pair(t, e);
 	memset(buf, 'x', 100);
 	WANT(send(e[0].fd, buf, 100, 0), 100, 0, "send");
 	WANT(speed_peek(nomap, 100, &got, 0), 100, 0, "peek");
 	WANT(recv(e[1].fd, buf, 50, 0), 50, 0, "another takes a half");
 	WANT_ERR(speed_release(nomap, 100), ESTALE, "release");
-	WANT(recv(e[1].fd, buf, 200, MSG_DONTWAIT), 50, 0, "nothing was taken: the rest comes again");
-	speed_detach(nomap);
-	pair_close(e);
+	WANT(recv(e[1].fd, buf, 200, MSG_DONTWAIT), 50, 0,
+	     "nothing was taken: the rest comes again");
+	nomap_close(nomap, e);
 }
 
 /* Messages behind the one that was peeked at are no sign that it is gone. */
@@ -184,17 +163,14 @@ static void two_messages(const struct transport *t)
 	struct end e[2];
 	int i;
 
-	tp_pair(t, e);
-	nomap = speed_attach(e[1].fd, SPEED_ATTACH_NOMAP);
-	MUST(nomap);
+	nomap = nomap_pair(t, e);
 	for (i = 1; i <= 3; i++)
 		WANT(send(e[0].fd, "abc", i, 0), i, 0, "send");
 	for (i = 1; i <= 3; i++) {
 		WANT(speed_peek(nomap, 0, &got, 0), i, 0, "peek");
 		WANT_OK(speed_release(nomap, i), "release");
 	}
-	speed_detach(nomap);
-	pair_close(e);
+	nomap_close(nomap, e);
 }
 
 /* At the mark FIONREAD says that there is nothing, and what is behind it can be read. */
@@ -205,9 +181,7 @@ static void at_the_mark(const struct transport *t)
 	struct end e[2];
 	char buf[10];
 
-	tp_pair(t, e);
-	nomap = speed_attach(e[1].fd, SPEED_ATTACH_NOMAP);
-	MUST(nomap);
+	nomap = nomap_pair(t, e);
 	WANT(send(e[0].fd, "0123456789", 10, 0), 10, 0, "send");
 	WANT(send(e[0].fd, "!", 1, MSG_OOB), 1, 0, "the urgent byte");
 	WANT(send(e[0].fd, "abcde", 5, 0), 5, 0, "send behind it");
@@ -215,8 +189,7 @@ static void at_the_mark(const struct transport *t)
 	WANT(speed_peek(nomap, 5, &got, MSG_WAITALL), 5, 0, "peek");
 	WANT_TRUE(!memcmp(got, "abcde", 5), "what is behind it");
 	WANT_OK(speed_release(nomap, 5), "release");
-	speed_detach(nomap);
-	pair_close(e);
+	nomap_close(nomap, e);
 }
 
 static const struct test_case cases[] = {

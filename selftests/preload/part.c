@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "part.h"
+#include "passing.h"
 
 #define SEEN_FD		200	/* where every process finds what was received */
 
@@ -125,39 +126,6 @@ static pid_t by_exec(int fd, int who, int n)
 	_exit(4);
 }
 
-static void pass(int by, int fd)
-{
-	char control[CMSG_SPACE(sizeof(int))] = "", byte = 'p';
-	struct iovec iov = { &byte, 1 };
-	struct msghdr m = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	MUST(sendmsg(by, &m, 0) == 1);
-}
-
-static int passed(int by)
-{
-	char control[CMSG_SPACE(sizeof(int))] = "", byte;
-	struct iovec iov = { &byte, 1 };
-	struct msghdr m = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	int fd;
-
-	if (recvmsg(by, &m, 0) != 1 || !CMSG_FIRSTHDR(&m))
-		return -1;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
-	return fd;
-}
-
 /* The child has used the number, and given it up, when the connection comes to it. */
 static pid_t by_message(int fd, int who, int n)
 {
@@ -168,9 +136,9 @@ static pid_t by_message(int fd, int who, int n)
 	pid = fork();
 	if (pid == 0) {
 		close(fd);
-		_exit(part_take(passed(by[1]), who, n));
+		_exit(part_take(fd_passed(by[1]), who, n));
 	}
-	pass(by[0], fd);
+	fd_pass(by[0], fd);
 	close(by[0]);
 	close(by[1]);
 	return pid;

@@ -50,7 +50,7 @@ static inline struct slot *call_begin(struct call *c, int fd)
 {
 	struct entry *e;
 
-	if (spd_unlikely((unsigned int)fd >= __atomic_load_n(&table.count, __ATOMIC_ACQUIRE)))
+	if (spd_unlikely(!table_has(fd)))
 		return NULL;
 	e = &table.at[(unsigned int)fd];
 	c->closed = __atomic_load_n(&e->closed, __ATOMIC_ACQUIRE);
