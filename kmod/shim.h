@@ -262,6 +262,7 @@ ssize_t shim_peek(struct shim *shim, struct speed_ring *ring, struct msghdr *msg
 		  size_t done, int flags);
 
 /* shim_charge.c, shim_close.c, shim_sockopt.c, shim_info.c */
+bool shim_settle_now(struct speed_pair *pair, int end);
 void shim_give_back(struct sock *sk, struct speed_pair *pair, int end);
 void shim_charge_stop(void);
 void shim_close(struct sock *sk, long timeout);

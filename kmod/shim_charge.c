@@ -85,7 +85,7 @@ void shim_give_back(struct sock *sk, struct speed_pair *pair, int end)
 		sk_mem_uncharge(sk, bytes);
 }
 
-/* Its ring goes: a good time to tell TCP's counters what went through it. */
+/* Of what went through its rings. */
 static void tell_counters(struct sock *sk)
 {
 	struct shim *shim = shim_of(sk);
@@ -94,8 +94,15 @@ static void tell_counters(struct sock *sk)
 		shim_tell_counters(shim);
 }
 
-/* Return: whether nobody owns the socket, and so nothing is owed any more. */
-static bool settle_now(struct speed_pair *pair, int end)
+/**
+ * shim_settle_now() - settle what is owed to a socket, and tell TCP's counters
+ * @pair: its pair
+ * @end: which end it is
+ *
+ * Context: any but hard interrupt; waits for no owner.
+ * Return: whether nobody owns the socket, and so nothing is owed any more.
+ */
+bool shim_settle_now(struct speed_pair *pair, int end)
 {
 	struct sock *sk = pair->sk[end];
 	bool can;
@@ -119,7 +126,7 @@ static void door_uncharge(struct speed_ring *ring, size_t bytes)
 	speed_uncharge_bounds(sock_net(speed_ring_writer(ring)), pair->tcp.user[ring->end], bytes);
 	/* Ordered before the look at the owner, who looks at it when it goes. */
 	atomic_add(bytes, &pair->tcp.debt[ring->end]);
-	settle_now(pair, ring->end);
+	shim_settle_now(pair, ring->end);
 }
 
 static bool settled(struct speed_pair *pair)
@@ -127,7 +134,7 @@ static bool settled(struct speed_pair *pair)
 	int end;
 
 	for (end = 0; end < 2; end++)
-		if (atomic_read(&pair->tcp.debt[end]) && !settle_now(pair, end))
+		if (atomic_read(&pair->tcp.debt[end]) && !shim_settle_now(pair, end))
 			return false;
 	for (end = 0; end < 2; end++)
 		speed_user_put(pair->tcp.user[end]);

@@ -127,30 +127,18 @@ bool shim_untold(struct speed_ring *ring)
 	return untold || shim_unheard(ring);
 }
 
-/* Where somebody has the socket just now, it is for the next time. */
-static void tell_counters(struct sock *sk)
-{
-	struct shim *shim;
-
-	local_bh_disable();
-	bh_lock_sock(sk);
-	shim = sock_owned_by_user(sk) ? NULL : shim_of(sk);
-	if (shim)
-		shim_tell_counters(shim);
-	bh_unlock_sock(sk);
-	local_bh_enable();
-}
-
 /**
  * shim_tell() - tell what there is to tell of a ring
  * @ring: the ring
+ *
+ * Where somebody has a socket just now, it is for the next time.
  *
  * Context: process.
  */
 void shim_tell(struct speed_ring *ring)
 {
-	tell_counters(speed_ring_writer(ring));
-	tell_counters(speed_ring_reader(ring));
+	shim_settle_now(ring->pair, ring->end);
+	shim_settle_now(ring->pair, !ring->end);
 	if (shim_unheard(ring))
 		shim_be_heard(ring);
 }
