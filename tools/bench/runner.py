@@ -48,22 +48,10 @@ def call(*command):
         raise Failed("%s failed" % " ".join(map(os.path.basename, command[:3])))
 
 
-LIBRARIES = "-lzmq -luring -lbpf"
-PACKAGES = "libzmq3-dev liburing-dev libbpf-dev"
-
-
-def libraries_here():
-    """Whether this machine has what the rivals are linked with."""
-    text = "#include <zmq.h>\n#include <liburing.h>\n#include <bpf/bpf.h>\nint main(void) {}\n"
-    return subprocess.run(["gcc", "-xc", "-", "-o", "/dev/null", *LIBRARIES.split()], check=False,
-                          input=text, text=True, stderr=subprocess.DEVNULL).returncode == 0
-
-
 def build_full(host=False):
     """Builds the speedbench that is linked with the rivals, and libspeed-preload."""
-    if host and not libraries_here():
-        raise Failed("on this machine itself the rivals want their libraries: apt install "
-                     + PACKAGES)
+    if host:
+        call(os.path.join(TREE, "tools", "check", "deps"), "rivals")
     root = [] if host else [os.path.join(VM, "chroot"), "6.1"]
     call(*root, "make", "-s", "-C", HERE, "O=" + FULL, "FULL=1")
     if os.path.isdir(os.path.join(TREE, "userspace", "preload")):
