@@ -5,80 +5,13 @@
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "harness.h"
+#include "tally.h"
 
-#define SENDERS		4
 #define READERS		4
 #define RECORDS		3000	/* of each sender */
-#define RECORD		32	/* bytes */
-
-/**
- * struct record - what is sent; a stream is cut into these
- * @sender: who
- * @number: which of his
- * @check: made of the two
- * @fill: made of @check
- */
-struct record {
-	uint32_t sender;
-	uint32_t number;
-	uint64_t check;
-	unsigned char fill[RECORD - 16];
-};
-
-static void record_make(struct record *r, uint32_t sender, uint32_t number)
-{
-	r->sender = sender;
-	r->number = number;
-	r->check = (uint64_t)sender * 0x100000001b3ull ^ number * 0x9e3779b9ull;
-	stream_fill(r->fill, sizeof(r->fill), r->check % 4096);
-}
-
-static bool record_good(const struct record *r)
-{
-	struct record want;
-
-	record_make(&want, r->sender, r->number);
-	return r->sender < SENDERS && !memcmp(r, &want, sizeof(want));
-}
-
-/**
- * struct tally - what the readers saw, in memory that processes share
- * @seen: of each record, how often it came
- * @wrong: records that nobody sent, or out of their sender's order
- */
-struct tally {
-	unsigned char *seen;
-	long wrong;
-};
-
-static struct tally *tally_create(int count)
-{
-	size_t size = sizeof(struct tally) + (size_t)SENDERS * count;
-	struct tally *y = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			       -1, 0);
-
-	MUST(y != MAP_FAILED);
-	y->seen = (unsigned char *)(y + 1);
-	return y;
-}
-
-static void tally_note(const struct tally *y, int count)
-{
-	long missing = 0, doubled = 0, i;
-
-	for (i = 0; i < (long)SENDERS * count; i++) {
-		missing += y->seen[i] == 0;
-		doubled += y->seen[i] > 1;
-	}
-	trace_num(missing, "missing");
-	trace_num(doubled, "doubled");
-	trace_num(y->wrong, "wrong");
-}
 
 /**
  * struct worker - a sender or a reader
@@ -103,7 +36,7 @@ static long send_records(void *arg)
 	for (i = 0; i < w->count; i++) {
 		ssize_t n;
 
-		record_make(&r, w->id, i);
+		(w->y->parted ? bytes_make : record_make)(&r, w->id, i);
 		n = w->plain ? send(w->e->fd, &r, sizeof(r), MSG_NOSIGNAL) :
 			       end_send(w->e, &r, sizeof(r), MSG_NOSIGNAL);
 		if (n != sizeof(r))
@@ -124,14 +57,10 @@ static long read_records(void *arg)
 			       end_recv(w->e, &r, sizeof(r), MSG_WAITALL);
 		if (n != sizeof(r))
 			break;
-		if (!record_good(&r) || r.number >= (uint32_t)w->count ||
-		    (int64_t)r.number <= last[r.sender]) {
-			__atomic_add_fetch(&w->y->wrong, 1, __ATOMIC_RELAXED);
-			continue;
-		}
-		last[r.sender] = r.number;
-		__atomic_add_fetch(&w->y->seen[r.sender * w->count + r.number], 1,
-				   __ATOMIC_RELAXED);
+		if (w->y->parted)
+			note_bytes(w->y, &r);
+		else
+			note_record(w->y, w->count, &r, last);
 	}
 	return n;	/* 0: the end */
 }
@@ -175,7 +104,7 @@ static void by_threads(const struct transport *t, bool mixed)
 	int count = records(t, RECORDS), i;
 	struct worker s[SENDERS], r[READERS];
 	struct task ks[SENDERS], kr[READERS];
-	struct tally *y = tally_create(count);
+	struct tally *y = tally_create(t, count);
 	struct end e[2];
 
 	tp_pair(t, e);
@@ -210,7 +139,7 @@ static void processes(const struct transport *t)
 	int count = records(t, RECORDS / 3), i;
 	struct worker s[SENDERS], r[READERS];
 	pid_t ps[SENDERS], pr[READERS];
-	struct tally *y = tally_create(count);
+	struct tally *y = tally_create(t, count);
 	struct end e[2];
 
 	tp_pair(t, e);
@@ -240,7 +169,7 @@ static void all_at_once(const struct transport *t)
 
 	tp_pair(t, e);
 	for (side = 0; side < 2; side++) {
-		y[side] = tally_create(count);
+		y[side] = tally_create(t, count);
 		workers(s[side], SENDERS, &e[side], y[side], count, true);
 		workers(&r[side], 1, &e[!side], y[side], count, true);
 		task_start(&kr[side], read_records, &r[side]);
