@@ -122,6 +122,17 @@ static long stepped_call(struct trial *y)
 	return speed_send(handle, sent, y->len, 0);
 }
 
+#define TAKEN_BACK	3	/* exit status: the ring has no pages, or was revoked */
+#define MAP_TRIES	300
+#define START_TRIES	10
+
+/* Why there is nothing to step, for who reads that the other one waited in vain. */
+static void cannot(const char *what)
+{
+	dprintf(STDOUT_FILENO, "# the stepped process: %s: %s\n", what, strerror(errno));
+	_exit(errno == EAGAIN ? TAKEN_BACK : 1);
+}
+
 static void stepped(struct trial *y, int fd)
 {
 	struct speed_stats st;
@@ -131,10 +142,10 @@ static void stepped(struct trial *y, int fd)
 	signal(SIGUSR1, on_signal);
 	handle = speed_attach(fd, 0);
 	if (!handle)
-		_exit(1);
+		cannot("speed_attach()");
 	for (tries = 0; speed_map(handle, SPEED_MAP_BOTH); sleep_ms(1)) {
-		if (errno != EAGAIN || ++tries == 1000)
-			_exit(1);
+		if (errno != EAGAIN || ++tries == MAP_TRIES)
+			cannot("speed_map()");
 	}
 	whole_fill(sent, y->len);
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
@@ -153,6 +164,7 @@ static void stepped(struct trial *y, int fd)
 	_exit(0);
 }
 
+/* Return: who is to be stepped, or 0 where the connection could not be mapped any more. */
 static pid_t start(struct trial *y, int fd)
 {
 	pid_t pid = fork();
@@ -161,8 +173,10 @@ static pid_t start(struct trial *y, int fd)
 	MUST(pid >= 0);
 	if (pid == 0)
 		stepped(y, fd);
-	MUST(stepper_stopped(pid, &status));
-	return pid;
+	if (stepper_stopped(pid, &status))
+		return pid;
+	MUST(WIFEXITED(status) && WEXITSTATUS(status) == TAKEN_BACK);
+	return 0;
 }
 
 /* No longer traced, and stopped like any other process, where it is. */

@@ -81,11 +81,34 @@ static void send_crosswise(const struct trial *y, int fd)
 		MUST(send(fd, b + i * CROSS_BYTES, CROSS_BYTES, 0) == CROSS_BYTES);
 }
 
+/*
+ * A connection, what its first end is to receive, and who is to be stepped. On a slow machine
+ * a ring of fused TCP may be without pages, or a lease revoked, by the time it is to be mapped.
+ */
+static pid_t begin(struct trial *y, struct end e[2], const unsigned char *all, int messages)
+{
+	struct transport u = by_hand_0(y->t);
+	pid_t pid = 0;
+	int tries, i;
+
+	u.path[1] = PATH_KERNEL;
+	for (tries = 0; !pid; tries++) {
+		MUST(tries < START_TRIES);
+		if (tries)
+			pair_close(e);
+		tp_pair_sized(&u, e, RING / 2);
+		for (i = 0; i < messages; i++)
+			MUST(send(e[1].fd, all + i * y->len, y->len, 0) == (ssize_t)y->len);
+		send_crosswise(y, e[1].fd);
+		pid = start(y, e[0].fd);
+	}
+	return pid;
+}
+
 static bool disturbed_exactly(struct trial *y, int k)
 {
 	struct whole w = { .piece = seqpacket(y) ? y->len : 1 };
-	int messages = !y->receive ? 0 : seqpacket(y) ? MESSAGES : 2, i;
-	struct transport u = by_hand_0(y->t);
+	int messages = !y->receive ? 0 : seqpacket(y) ? MESSAGES : 2;
 	unsigned char other[RING] = { 0 };
 	long intruded = 0;
 	struct end e[2];
@@ -93,14 +116,9 @@ static bool disturbed_exactly(struct trial *y, int k)
 	bool ok;
 
 	memset(y->sh, 0, offsetof(struct shared, mapped));
-	u.path[1] = PATH_KERNEL;
-	tp_pair_sized(&u, e, RING / 2);
 	w.size = messages * y->len;
 	whole_fill(w.all, w.size);
-	for (i = 0; i < messages; i++)
-		MUST(send(e[1].fd, w.all + i * y->len, y->len, 0) == (ssize_t)y->len);
-	send_crosswise(y, e[1].fd);
-	pid = start(y, e[0].fd);
+	pid = begin(y, e, w.all, messages);
 	stepper_to(&y->path, pid, k);
 	if (y->what == STOP)
 		halt(pid);
@@ -125,17 +143,12 @@ static bool disturbed_exactly(struct trial *y, int k)
 
 static void learn(struct trial *y)
 {
-	struct transport u = by_hand_0(y->t);
 	unsigned char some[RING];
 	struct end e[2];
 	pid_t pid;
 
-	u.path[1] = PATH_KERNEL;
-	tp_pair_sized(&u, e, RING / 2);
 	whole_fill(some, y->len);
-	if (y->receive)
-		MUST(send(e[1].fd, some, y->len, 0) == (ssize_t)y->len);
-	pid = start(y, e[0].fd);
+	pid = begin(y, e, some, y->receive);
 	stepper_learn(&y->path, pid);
 	stepper_kill(pid);
 	pair_close(e);

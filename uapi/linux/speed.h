@@ -211,7 +211,8 @@ struct speed_settle {
  * from then on it has all options but SPEED_MODE, and the ioctls.
  *
  * It is mapped as a connection of AF_SPEED is. A role is leased while its
- * direction is fused and, to a consumer, nothing of TCP's comes first; else
+ * direction is fused and has data pages, which go back when it was not used for
+ * one to two seconds, and, to a consumer, nothing of TCP's comes first; else
  * SPEED_LEASE is EAGAIN. SPEED_OVERFLOW says that bytes go by TCP, or shall. Who
  * does not mind it loses the lease within 100 ms.
  */

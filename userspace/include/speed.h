@@ -185,11 +185,11 @@ int speed_fd(const struct speed *s);
  * work all the same.
  *
  * Errors: ENOTCONN, EAGAIN (the direction was taken back lately, has overflowed
- * or is in use just now, or receiving: SO_RCVLOWAT is more than 1 or SO_PEEK_OFF is
- * set), EBUSY (another process, thread or handle holds it), EPIPE (closed or shut
- * down), ENOBUFS or ENOMEM, EOPNOTSUPP (the socket has no rings, or
- * SPEED_ATTACH_NOMAP), EINVAL. With more than one bit those before the one that
- * failed, TX first, are mapped.
+ * or is in use just now; of TCP: goes by TCP, or was not used for a second; or
+ * receiving: SO_RCVLOWAT is more than 1 or SO_PEEK_OFF is set), EBUSY (another
+ * process, thread or handle holds it), EPIPE (closed or shut down), ENOBUFS or
+ * ENOMEM, EOPNOTSUPP (the socket has no rings, or SPEED_ATTACH_NOMAP), EINVAL.
+ * With more than one bit those before the one that failed, TX first, are mapped.
  *
  * Return: 0. Signal-safe.
  */
