@@ -30,6 +30,8 @@ static u64 ring_size(const struct sock *a, const struct sock *b)
 		size = a->sk_sndbuf;
 	else if (b->sk_userlocks & SOCK_RCVBUF_LOCK)
 		size = b->sk_rcvbuf;
+	else if (a->sk_protocol == IPPROTO_TCP)
+		size = min_t(u64, size, READ_ONCE(sock_net(a)->ipv4.sysctl_tcp_wmem[2]));
 	size = roundup_pow_of_two(max_t(u64, size, PAGE_SIZE));
 	return min_t(u64, size, SPEED_RING_MAX);
 }

@@ -203,15 +203,15 @@ void shim_join(struct shim *shim, struct sock *peer);
 void shim_join_late(struct shim *shim);
 
 /**
- * struct shim_names - addresses and ports of IPv4 packets
+ * struct shim_names - addresses and ports of packets
  * @from: source
  * @to: destination
  * @from_port: source
  * @to_port: destination
  */
 struct shim_names {
-	__be32 from;
-	__be32 to;
+	union nf_inet_addr from;
+	union nf_inet_addr to;
 	__be16 from_port;
 	__be16 to_port;
 };
@@ -228,6 +228,8 @@ static inline bool shim_tracked(void)
 
 /* shim_nat.c */
 bool shim_translated(const struct sock *sk, struct shim_names *names);
+
+/* shim_heard.c */
 bool shim_unheard(struct speed_ring *ring);
 void shim_be_heard(struct speed_ring *ring);
 

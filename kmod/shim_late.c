@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "shim.h"
+#include "stats.h"
 
 /**
  * struct calls - a wait for calls that began before an attachment
@@ -43,6 +44,7 @@ void shim_wait_calls(struct shim *shim)
 
 	shim->late = true;
 	shim_bar(shim, SPEED_TCP_BUSY, true);
+	speed_count_reason(SPEED_TCP_BUSY);
 	if (!calls)
 		return;
 	calls->shim = shim;

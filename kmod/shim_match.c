@@ -36,7 +36,12 @@ static struct sock *lookup_translated(struct net *net, const struct sock *sk, in
 
 	if (!shim_translated(sk, &back))
 		return NULL;
-	return speed_compat_lookup4(net, back.to, back.to_port, back.from,
+#if IS_ENABLED(CONFIG_IPV6)
+	if (shim_is_ip6(sk))
+		return speed_compat_lookup6(net, &back.to.in6, back.to_port, &back.from.in6,
+					    ntohs(back.from_port), dev, 0);
+#endif
+	return speed_compat_lookup4(net, back.to.ip, back.to_port, back.from.ip,
 				    ntohs(back.from_port), dev, 0);
 }
 

@@ -3,29 +3,24 @@
  * Connections whose addresses are translated between two sockets of this machine: a
  * redirection to a proxy, a port that is forwarded.
  *
- * Connection tracking is asked how, by a packet that is made up for the question and
- * of which it reads the addresses. The kernel has a call for this that works whether
- * or not the module is there, and for IPv4 alone. What is found is believed only
- * where the sequence numbers fit, as ever.
- *
- * Connection tracking forgets a connection of which it sees nothing for long, and with
- * it the translation of what TCP has to say in the end. The ring's bytes are no
- * packets. So of a connection into whose ring bytes went, and of which TCP has heard
- * nothing for QUIET, both ends send an empty acknowledgment: of one end's alone, several
- * that are alike would be taken for a sign of trouble. This is done for what is not
- * translated, too: a firewall may want to know the connection.
+ * Connection tracking is asked how. For IPv4 by a packet that is made up for the question
+ * and of which it reads the addresses: the kernel has a call for this that works whether
+ * or not that module is there, and is cheap. It knows no IPv6; there the module's own
+ * function is looked up by its name, which takes longer, and only where the namespace has
+ * hooks for what IPv6 sends. What is found is believed only where the sequence numbers
+ * fit, as ever.
  */
 #include <linux/ip.h>
+#include <linux/module.h>
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
+#include <net/inet_sock.h>
+#include <net/netfilter/nf_conntrack.h>
+#include <net/netfilter/nf_conntrack_core.h>
 #include <net/netfilter/nf_conntrack_tuple.h>
-#include <net/tcp.h>
+#include <net/netfilter/nf_conntrack_zones.h>
 
-#include "compat/compat.h"
-#include "ring.h"
 #include "shim.h"
-
-#define QUIET	(5 * HZ)
 
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 
@@ -60,37 +55,118 @@ static struct sk_buff *make_question(const struct sock *sk)
 	return skb;
 }
 
+static bool ask4(const struct sock *sk, struct nf_conntrack_tuple *back)
+{
+	struct sk_buff *skb = make_question(sk);
+	bool known = skb && nf_ct_get_tuple_skb(back, skb);
+
+	consume_skb(skb);
+	return known;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+
+/* Only what goes through a hook is translated. */
+static bool hooked6(const struct net *net)
+{
+	return rcu_access_pointer(net->nf.hooks_ipv6[NF_INET_LOCAL_OUT]);
+}
+
+static bool find6(typeof(nf_conntrack_find_get) *find, const struct sock *sk,
+		  struct nf_conntrack_tuple *back)
+{
+	static const struct nf_conntrack_zone zone = { .dir = NF_CT_DEFAULT_ZONE_DIR };
+	const struct nf_conntrack_tuple there = {
+		.src.u3.in6 = sk->sk_v6_rcv_saddr,
+		.src.u.tcp.port = inet_sk(sk)->inet_sport,
+		.src.l3num = NFPROTO_IPV6,
+		.dst.u3.in6 = sk->sk_v6_daddr,
+		.dst.u.tcp.port = sk->sk_dport,
+		.dst.protonum = IPPROTO_TCP,
+	};
+	struct nf_conntrack_tuple_hash *hash = find(sock_net(sk), &zone, &there);
+	struct nf_conn *ct;
+
+	if (!hash)
+		return false;
+	ct = nf_ct_tuplehash_to_ctrack(hash);
+	*back = ct->tuplehash[!NF_CT_DIRECTION(hash)].tuple;
+	nf_conntrack_put(&ct->ct_general);
+	return true;
+}
+
+static bool ask6(const struct sock *sk, struct nf_conntrack_tuple *back)
+{
+	typeof(nf_conntrack_find_get) *find;
+	bool known;
+
+	if (!hooked6(sock_net(sk)))
+		return false;
+	find = symbol_get(nf_conntrack_find_get);
+	if (!find)
+		return false;
+	known = find6(find, sk, back);
+	symbol_put(nf_conntrack_find_get);
+	return known;
+}
+
+/* What comes back where nothing is translated. */
+static void straight6(const struct sock *sk, struct shim_names *names)
+{
+	names->from.in6 = sk->sk_v6_daddr;
+	names->to.in6 = sk->sk_v6_rcv_saddr;
+}
+
+#else
+
+static bool ask6(const struct sock *sk, struct nf_conntrack_tuple *back)
+{
+	return false;
+}
+
+static void straight6(const struct sock *sk, struct shim_names *names)
+{
+}
+
+#endif
+
+static bool as_they_are(const struct sock *sk, const struct shim_names *names)
+{
+	struct shim_names straight = {
+		.from_port = sk->sk_dport,
+		.to_port = inet_sk(sk)->inet_sport,
+	};
+
+	if (shim_is_ip6(sk)) {
+		straight6(sk, &straight);
+	} else {
+		straight.from.ip = sk->sk_daddr;
+		straight.to.ip = sk->sk_rcv_saddr;
+	}
+	return !memcmp(names, &straight, sizeof(straight));
+}
+
 /**
  * shim_translated() - how a connection looks from its other end
  * @sk: a connected socket
  * @names: filled in: source and destination of what comes back, before it is translated
  *
- * Context: any but hard interrupt.
+ * Context: any but hard interrupt, in a reader's section of RCU.
  * Return: whether its addresses are translated, as far as connection tracking knows.
  */
 bool shim_translated(const struct sock *sk, struct shim_names *names)
 {
 	struct nf_conntrack_tuple tuple;
-	struct sk_buff *skb;
-	bool known;
 
-	if (shim_is_ip6(sk))
-		return false;
-	skb = make_question(sk);
-	if (!skb)
-		return false;
-	known = nf_ct_get_tuple_skb(&tuple, skb);
-	consume_skb(skb);
-	if (!known)
+	if (!(shim_is_ip6(sk) ? ask6(sk, &tuple) : ask4(sk, &tuple)))
 		return false;
 	*names = (struct shim_names){
-		.from = tuple.src.u3.ip,
-		.to = tuple.dst.u3.ip,
+		.from = tuple.src.u3,
+		.to = tuple.dst.u3,
 		.from_port = tuple.src.u.tcp.port,
 		.to_port = tuple.dst.u.tcp.port,
 	};
-	return names->from != sk->sk_daddr || names->from_port != sk->sk_dport ||
-	       names->to != sk->sk_rcv_saddr || names->to_port != inet_sk(sk)->inet_sport;
+	return !as_they_are(sk, names);
 }
 
 #else
@@ -101,46 +177,3 @@ bool shim_translated(const struct sock *sk, struct shim_names *names)
 }
 
 #endif
-
-/**
- * shim_unheard() - may a connection in use soon be forgotten?
- * @ring: one of its rings, which has data pages
- *
- * Context: any; waits for nobody.
- */
-bool shim_unheard(struct speed_ring *ring)
-{
-	return shim_tracked() && speed_ring_index(ring, SPEED_ROLE_TX) != READ_ONCE(ring->heard) &&
-	       keepalive_time_elapsed(tcp_sk(speed_ring_reader(ring))) > QUIET;
-}
-
-static bool acknowledge(struct sock *sk)
-{
-	bool can;
-
-	local_bh_disable();
-	bh_lock_sock(sk);
-	can = !sock_owned_by_user(sk) &&
-	      ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT));
-	if (can)
-		speed_compat_send_ack(sk);
-	bh_unlock_sock(sk);
-	local_bh_enable();
-	return can;
-}
-
-/**
- * shim_be_heard() - let those who track connections see one
- * @ring: one of its rings
- *
- * Where somebody has a socket just now, it is for the next time.
- *
- * Context: process.
- */
-void shim_be_heard(struct speed_ring *ring)
-{
-	u64 tail = speed_ring_index(ring, SPEED_ROLE_TX);
-
-	if (acknowledge(speed_ring_writer(ring)) && acknowledge(speed_ring_reader(ring)))
-		WRITE_ONCE(ring->heard, tail);
-}

@@ -91,18 +91,33 @@ static bool local4(struct net *net, __be32 to)
 	return ipv4_is_loopback(to) || inet_addr_type(net, to) == RTN_LOCAL;
 }
 
+#if IS_ENABLED(CONFIG_IPV6)
+static bool local6(struct net *net, const struct in6_addr *to)
+{
+	return ipv6_addr_loopback(to) || ipv6_chk_addr(net, to, NULL, 0);
+}
+#endif
+
 static bool is_local(const struct sock *sk)
 {
 	struct net *net = sock_net(sk);
 
 #if IS_ENABLED(CONFIG_IPV6)
 	if (shim_is_ip6(sk))
-		return ipv6_addr_loopback(&sk->sk_v6_daddr) ||
-		       ipv6_chk_addr(net, &sk->sk_v6_daddr, NULL, 0);
+		return local6(net, &sk->sk_v6_daddr);
 	if (sk->sk_family == AF_INET6)
 		return local4(net, sk->sk_v6_daddr.s6_addr32[3]);
 #endif
 	return local4(net, sk->sk_daddr);
+}
+
+static bool comes_from_here(const struct sock *sk, const struct shim_names *back)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (shim_is_ip6(sk))
+		return local6(sock_net(sk), &back->from.in6);
+#endif
+	return local4(sock_net(sk), back->from.ip);
 }
 
 static struct shim *attach(struct sock *sk, struct shim *peer, bool late)
@@ -121,6 +136,13 @@ static struct shim *attach(struct sock *sk, struct shim *peer, bool late)
 	return NULL;
 }
 
+static u32 who_in_the_kernel(const struct sock *sk)
+{
+	if (sk_is_mptcp(sk))
+		return SPEED_TCP_MPTCP;
+	return wants_smc(sk) ? SPEED_TCP_SMC : SPEED_TCP_KERNEL;
+}
+
 static void client_comes(struct sock *sk, const struct speed_net *sn)
 {
 	struct shim *shim = shim_of(sk);
@@ -129,7 +151,7 @@ static void client_comes(struct sock *sk, const struct speed_net *sn)
 	if (shim)
 		return;
 	if (sk->sk_kern_sock)
-		speed_count_reason(sk_is_mptcp(sk) ? SPEED_TCP_MPTCP : SPEED_TCP_KERNEL);
+		speed_count_reason(who_in_the_kernel(sk));
 	else if (!speed_port_allowed(sn, ntohs(sk->sk_dport)))
 		speed_count_reason(SPEED_TCP_PORT);
 	else if (is_local(sk))
@@ -143,7 +165,7 @@ static void client_arrives(struct sock *sk, const struct speed_net *sn)
 	struct shim *shim;
 
 	if (shim_of(sk) || sk->sk_kern_sock || !shim_translated(sk, &back) ||
-	    !local4(sock_net(sk), back.from) || !speed_port_allowed(sn, ntohs(back.from_port)))
+	    !comes_from_here(sk, &back) || !speed_port_allowed(sn, ntohs(back.from_port)))
 		return;
 	shim = attach(sk, NULL, true);
 	if (shim)
@@ -179,11 +201,15 @@ static void child_comes(struct sock *sk, const struct speed_net *sn)
 		return;
 	}
 	peer = shim_find_peer(sk, true);
-	if (!peer)
+	if (!peer) {
+		speed_count_reason(SPEED_TCP_PEER);
 		return;
+	}
 	other = shim_of(peer);
 	if (!shim && other)
 		shim = attach(sk, other, false);
+	else if (!shim)
+		speed_count_reason(SPEED_TCP_PEER);
 	if (shim) {
 		/* A kernel's, or MPTCP's that may yet become a program's. */
 		if (sk->sk_kern_sock)

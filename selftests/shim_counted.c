@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <linux/kcm.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -103,7 +104,7 @@ static void smc_at_one_end(const struct transport *t)
 		listener = family_socket(i ? AF_SMC : AF_INET);
 		MUST(bind_to(listener, &a) == 0 && listen(listener, 8) == 0);
 		MUST(get_sockname(listener, &a) == 0);
-		not = stat_number("tcp_not_kernel");
+		not = stat_number("tcp_not_smc");
 		fd[0] = family_socket(i ? AF_INET : AF_SMC);
 		WANT_OK(connect_to(fd[0], &a), "%d: connect", i);
 		fd[1] = accept(listener, NULL, NULL);
@@ -113,7 +114,7 @@ static void smc_at_one_end(const struct transport *t)
 		/* A listener's child becomes a program's, and then may be fused. */
 		if (!i) {
 			WANT(tcp_fused(fd), 0, 0, "fused");
-			WANT(stat_number("tcp_not_kernel") - not, 1, 0, "tcp_not_kernel");
+			WANT(stat_number("tcp_not_smc") - not, 1, 0, "tcp_not_smc");
 		}
 		tcp_close(fd);
 		close(listener);
@@ -249,12 +250,59 @@ static void busy(const struct transport *t)
 	tcp_close(fd);
 }
 
+/* What was connected before may have calls of TCP's under way: they are waited for. */
+static void busy_when_it_comes(const struct transport *t)
+{
+	long not;
+	int fd[2];
+
+	tcp_own_net();
+	tcp_pair(fd);
+	WANT_TRUE(tcp_exchange(fd), "exchange");
+	not = stat_number("tcp_not_busy");
+	WANT_OK(tcp_set_ulp(fd[0], "speed"), "TCP_ULP");
+	WANT(stat_number("tcp_not_busy") - not, 1, 0, "tcp_not_busy");
+	WANT(tcp_reason(fd[0]), SPEED_TCP_PEER, 0, "the reason of one alone");
+	WANT_OK(tcp_set_ulp(fd[1], "speed"), "TCP_ULP of the other");
+	WANT(stat_number("tcp_not_busy") - not, 2, 0, "tcp_not_busy");
+	WANT_TRUE(tcp_fuses(fd), "fused");
+	tcp_close(fd);
+}
+
+/* ---- an end whose other end takes no part ---- */
+
+/* The server's socket comes into being with the first bytes; by then new ones take part. */
+static void peer_does_not(const struct transport *t)
+{
+	int fd[2], listener, seconds = 5;
+	struct address a;
+	long not;
+
+	tcp_own_net();
+	listener = tcp_listen_at(LOCAL4, 0, &a);
+	MUST(setsockopt(listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof(seconds)) == 0);
+	fd[0] = tcp_socket(&a);
+	WANT_OK(connect_to(fd[0], &a), "connect");
+	tcp_shim_set(true);
+	not = stat_number("tcp_not_peer");
+	WANT(send(fd[0], "x", 1, 0), 1, 0, "send");
+	fd[1] = tcp_accept(listener);
+	WANT(recv(fd[1], (char [1]){ 0 }, 1, 0), 1, 0, "recv");
+	WANT(tcp_takes_part(fd[1]), 0, 0, "it takes part");
+	WANT(stat_number("tcp_not_peer") - not, 1, 0, "tcp_not_peer");
+	WANT_TRUE(tcp_exchange(fd), "exchange");
+	tcp_close(fd);
+	close(listener);
+}
+
 static const struct test_case cases[] = {
 	{ "kernel_connects", kernel_connects, CASE_STREAM | CASE_SPEED },
 	{ "smc_at_one_end", smc_at_one_end, CASE_STREAM | CASE_SPEED },
 	{ "kernel_reads", kernel_reads, CASE_STREAM | CASE_SPEED },
 	{ "shut", shut, CASE_STREAM | CASE_SPEED },
 	{ "busy", busy, CASE_STREAM | CASE_SPEED },
+	{ "busy_when_it_comes", busy_when_it_comes, CASE_STREAM | CASE_SPEED },
+	{ "peer_does_not", peer_does_not, CASE_STREAM | CASE_SPEED },
 };
 
 RUN_CASES(cases)

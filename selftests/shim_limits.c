@@ -2,8 +2,8 @@
 /*
  * How much a sender can write that nobody reads: what plain TCP takes under the same
  * SO_SNDBUF, SO_RCVBUF, tcp_wmem and tcp_rmem, and no more than a ring beyond it. A ring
- * is as large as net.speed.ring_bytes says, or as the buffers that were set before the
- * connection was made.
+ * is as large as net.speed.ring_bytes says, but no larger than tcp_wmem's last number; or
+ * as the buffers that were set before the connection was made.
  */
 #define _GNU_SOURCE
 #include <unistd.h>
@@ -137,15 +137,28 @@ static size_t taken(const struct limits *l, bool fused, size_t *ring)
 	return bytes;
 }
 
-/* Buffers that were set bound the ring: what they are, to the next power of two. */
+/* The largest send buffer that TCP gives by itself. */
+static size_t wmem_most(void)
+{
+	char text[64], *last;
+
+	MUST(file_read(IPV4 "tcp_wmem", text, sizeof(text)) == 0);
+	last = strrchr(text, '\t');
+	MUST(last);
+	return strtoul(last, NULL, 10);
+}
+
+/* Buffers that were set bound the ring, or the sysctls: what they are, to the next power of two. */
 static size_t ring_most(const struct limits *l)
 {
+	size_t bytes = l->late ? 0 : 2 * (l->snd ?: l->rcv), most = 4096;
 	char text[32];
-	size_t bytes = 2 * (l->snd ?: l->rcv), most = 4096;
 
 	MUST(sysctl_get("ring_bytes", text, sizeof(text)) == 0);
-	if (!bytes || l->late)
-		return strtoul(text, NULL, 10);
+	if (!bytes) {
+		bytes = strtoul(text, NULL, 10);
+		bytes = bytes < wmem_most() ? bytes : wmem_most();
+	}
 	while (most < bytes)
 		most *= 2;
 	return most;
@@ -163,14 +176,7 @@ static size_t ring_most(const struct limits *l)
  */
 static size_t grown(const struct limits *l)
 {
-	char text[64], *last;
-
-	if (l->snd)
-		return 0;
-	MUST(file_read(IPV4 "tcp_wmem", text, sizeof(text)) == 0);
-	last = strrchr(text, '\t');
-	MUST(last);
-	return strtoul(last, NULL, 10) + SEGMENT;
+	return l->snd ? 0 : wmem_most() + SEGMENT;
 }
 
 /*

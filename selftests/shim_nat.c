@@ -4,8 +4,10 @@
  * connection tracking does not forget them while they are in use.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "procfile.h"
@@ -14,6 +16,7 @@
 
 #define DEVICE		"speed-test"
 #define ELSEWHERE	"192.0.2.7"	/* nobody's */
+#define ELSEWHERE6	"2001:db8::7"
 #define MANY		300000
 #define FORGOTTEN	"16"		/* seconds */
 #define IN_USE		22000		/* milliseconds */
@@ -35,16 +38,23 @@ static void nat_net(const char *family)
 	NFT("add chain %s t post { type nat hook postrouting priority 100 ; }", family);
 }
 
-/* A listener's port + 1 is another name for it. */
-static void join_by(const char *at, const char *to, int fd[2])
+/* A listener's port + 1 is another name for it: @a becomes that, at @to. */
+static int listen_by(const char *at, const char *to, struct address *a)
 {
-	struct address a;
-	int listener = tcp_listen_at(at, 0, &a);
-	int port = ntohs(((struct sockaddr_in *)&a.sa)->sin_port);
+	int listener = tcp_listen_at(at, 0, a);
+	int port = ntohs(((struct sockaddr_in *)&a->sa)->sin_port);
 
 	NFT("add rule %s t out tcp dport %d redirect to :%d",
 	    strchr(at, ':') ? "ip6" : "ip", port + 1, port);
-	tcp_address(&a, to, port + 1);
+	tcp_address(a, to, port + 1);
+	return listener;
+}
+
+static void join_by(const char *at, const char *to, int fd[2])
+{
+	struct address a;
+	int listener = listen_by(at, to, &a);
+
 	tcp_join(listener, &a, tcp_socket(&a), fd);
 	close(listener);
 }
@@ -97,45 +107,81 @@ static void redirected(const struct transport *t)
 }
 
 /* What a proxy in between is for: the address is no one's here. */
+static void need_device(void)
+{
+	if (shell("ip link add " DEVICE " type dummy"))
+		trace_skip("needs ip (iproute2) and CONFIG_DUMMY");
+	MUST(!shell("ip link set " DEVICE " up"));
+}
+
+static bool peer_is(int fd, const char *name)
+{
+	struct address want, is = { .len = sizeof(is.sa) };
+
+	tcp_address(&want, name, 0);
+	MUST(getpeername(fd, (struct sockaddr *)&is.sa, &is.len) == 0);
+	if (((struct sockaddr *)&is.sa)->sa_family == AF_INET6)
+		return !memcmp(&((struct sockaddr_in6 *)&is.sa)->sin6_addr,
+			       &((struct sockaddr_in6 *)&want.sa)->sin6_addr, 16);
+	return ((struct sockaddr_in *)&is.sa)->sin_addr.s_addr ==
+	       ((struct sockaddr_in *)&want.sa)->sin_addr.s_addr;
+}
+
 static void from_elsewhere(const struct transport *t)
 {
-	struct address a;
 	int fd[2];
 
 	(void)t;
 	nat_net("ip");
-	if (shell("ip link add " DEVICE " type dummy"))
-		trace_skip("needs ip (iproute2) and CONFIG_DUMMY");
+	need_device();
 	MUST(!shell("ip addr add 192.0.2.1/24 dev " DEVICE));
-	MUST(!shell("ip link set " DEVICE " up"));
 	join_by(LOCAL4, ELSEWHERE, fd);
 	want_carried(fd, "elsewhere");
-	a.len = sizeof(a.sa);
-	MUST(getpeername(fd[0], (struct sockaddr *)&a.sa, &a.len) == 0);
-	WANT(((struct sockaddr_in *)&a.sa)->sin_addr.s_addr, inet_addr(ELSEWHERE), 0,
-	     "the peer's name is what was asked for");
+	WANT_TRUE(peer_is(fd[0], ELSEWHERE), "the peer's name is what was asked for");
 	want_ends(fd, "elsewhere");
 }
 
 /* Both addresses. */
 static void masked(const struct transport *t)
 {
-	struct address a;
 	int fd[2];
 
 	(void)t;
 	nat_net("ip");
 	NFT("add rule ip t post ip daddr " LOCAL4 " snat to 127.0.0.77");
 	join_by(LOCAL4, "127.0.0.9", fd);
-	a.len = sizeof(a.sa);
-	MUST(getpeername(fd[1], (struct sockaddr *)&a.sa, &a.len) == 0);
-	WANT(((struct sockaddr_in *)&a.sa)->sin_addr.s_addr, inet_addr("127.0.0.77"), 0,
-	     "the peer's name is what it was given");
+	WANT_TRUE(peer_is(fd[1], "127.0.0.77"), "the peer's name is what it was given");
 	want_carried(fd, "masked");
 	want_ends(fd, "masked");
 }
 
-/* For IPv6 the kernel has no call to ask: it may stay on TCP. */
+/* 0 where it is no module. */
+static long tracking_users(void)
+{
+	char text[32] = "0";
+
+	file_read("/sys/module/nf_conntrack/refcnt", text, sizeof(text));
+	return strtol(text, NULL, 10);
+}
+
+/* Its module is used for a moment by each question, and may be unloaded afterwards. */
+static void not_held(void)
+{
+	int listener, fd[2], i;
+	struct address a;
+	long users;
+
+	listener = listen_by(LOCAL6, LOCAL6, &a);
+	users = tracking_users();
+	for (i = 0; i < 5; i++) {
+		tcp_join(listener, &a, tcp_socket(&a), fd);
+		WANT_TRUE(tcp_fuses(fd), "fused");
+		tcp_close(fd);
+	}
+	WANT(tracking_users(), users, 0, "users of nf_conntrack");
+	close(listener);
+}
+
 static void by_ipv6(const struct transport *t)
 {
 	int fd[2];
@@ -144,10 +190,21 @@ static void by_ipv6(const struct transport *t)
 	if (!tcp_has_ipv6())
 		trace_skip("needs IPv6");
 	nat_net("ip6");
+	need_device();
+	MUST(!shell("ip addr add 2001:db8::1/64 dev " DEVICE " nodad"));
 	join_by(LOCAL6, LOCAL6, fd);
-	WANT_TRUE(tcp_exchange(fd) && tcp_exchange(fd), "exchange");
-	WANT_TRUE(tcp_pump_both(fd, MANY), "bulk");
-	want_ends(fd, "IPv6");
+	want_carried(fd, LOCAL6);
+	want_ends(fd, LOCAL6);
+	not_held();
+	join_by(LOCAL6, ELSEWHERE6, fd);
+	want_carried(fd, "elsewhere");
+	WANT_TRUE(peer_is(fd[0], ELSEWHERE6), "the peer's name is what was asked for");
+	want_ends(fd, "elsewhere");
+	NFT("add rule ip6 t post ip6 daddr " LOCAL6 " snat to 2001:db8::1");
+	join_by(LOCAL6, LOCAL6, fd);
+	WANT_TRUE(peer_is(fd[1], "2001:db8::1"), "the peer's name is what it was given");
+	want_carried(fd, "masked");
+	want_ends(fd, "masked");
 }
 
 static void track(const char *name, const char *value)

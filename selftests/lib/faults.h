@@ -16,5 +16,7 @@ void faults_need(void);
 void faults_nth(int n);
 /* Whether the failure has happened; none is pending afterwards. */
 bool faults_happened(void);
+/* How many allocations are left until one fails; none does afterwards. */
+int faults_left(void);
 
 #endif
