@@ -72,11 +72,9 @@ static bool hooked6(const struct net *net)
 	return rcu_access_pointer(net->nf.hooks_ipv6[NF_INET_LOCAL_OUT]);
 }
 
-static bool find6(typeof(nf_conntrack_find_get) *find, const struct sock *sk,
-		  struct nf_conntrack_tuple *back)
+static struct nf_conntrack_tuple tuple6(const struct sock *sk)
 {
-	static const struct nf_conntrack_zone zone = { .dir = NF_CT_DEFAULT_ZONE_DIR };
-	const struct nf_conntrack_tuple there = {
+	return (struct nf_conntrack_tuple){
 		.src.u3.in6 = sk->sk_v6_rcv_saddr,
 		.src.u.tcp.port = inet_sk(sk)->inet_sport,
 		.src.l3num = NFPROTO_IPV6,
@@ -84,30 +82,35 @@ static bool find6(typeof(nf_conntrack_find_get) *find, const struct sock *sk,
 		.dst.u.tcp.port = sk->sk_dport,
 		.dst.protonum = IPPROTO_TCP,
 	};
-	struct nf_conntrack_tuple_hash *hash = find(sock_net(sk), &zone, &there);
-	struct nf_conn *ct;
+}
 
-	if (!hash)
-		return false;
-	ct = nf_ct_tuplehash_to_ctrack(hash);
+static void other_way(struct nf_conntrack_tuple_hash *hash, struct nf_conntrack_tuple *back)
+{
+	struct nf_conn *ct = nf_ct_tuplehash_to_ctrack(hash);
+
 	*back = ct->tuplehash[!NF_CT_DIRECTION(hash)].tuple;
 	nf_conntrack_put(&ct->ct_general);
-	return true;
 }
 
 static bool ask6(const struct sock *sk, struct nf_conntrack_tuple *back)
 {
-	typeof(nf_conntrack_find_get) *find;
-	bool known;
+	static const struct nf_conntrack_zone zone = { .dir = NF_CT_DEFAULT_ZONE_DIR };
+	const struct nf_conntrack_tuple tuple = tuple6(sk);
+	struct nf_conntrack_tuple_hash *(*find)(struct net *net,
+						const struct nf_conntrack_zone *zone,
+						const struct nf_conntrack_tuple *tuple);
+	struct nf_conntrack_tuple_hash *hash;
 
 	if (!hooked6(sock_net(sk)))
 		return false;
 	find = symbol_get(nf_conntrack_find_get);
 	if (!find)
 		return false;
-	known = find6(find, sk, back);
+	hash = find(sock_net(sk), &zone, &tuple);
+	if (hash)
+		other_way(hash, back);
 	symbol_put(nf_conntrack_find_get);
-	return known;
+	return hash;
 }
 
 /* What comes back where nothing is translated. */
