@@ -66,11 +66,11 @@ def full(real):
 
 
 def native(short):
-    """The limits, on this machine itself: a bare ring, the ring of libspeed, and memcpy."""
+    """On this machine itself: a bare ring, the ring of libspeed, memcpy, and a trial of one copy."""
     few = "--runs 3 --target 20 --max 65536" if short else "--runs 9 --target 100"
     return [line(text) for text in (
         "native " + few,
-        "sweep --cpus two %s --transports ring,bare" % few,
+        "sweep --cpus two %s --transports ring,bare,onecopy" % few,
     )]
 
 

@@ -248,6 +248,19 @@ def native(page, results):
         for size in results.values(experiment, "size")])
 
 
+def one_copy(page, results):
+    """What is tried in place of the ring's two copies."""
+    records = [r for r in results.select("sweep") if r["transport"] in {"ring", "onecopy"}]
+    sizes = results.values("sweep", "size", transport="onecopy")
+    if not sizes:
+        return
+    page.heading(2, "A trial: one copy a byte")
+    page.text("A receiver that waits says where, and the sender has the kernel put its bytes there; "
+              "the ring copies twice, on two processors at once. Both sides spin.")
+    cross_table(page, results, records,
+                [("%s, %s" % (amount(size), unit_of(records)), {"size": size}) for size in sizes])
+
+
 def traced(page, results):
     """What watching costs."""
     records = results.select("bt")
@@ -265,5 +278,5 @@ def traced(page, results):
                 unit_of(records), ""], rows)
 
 
-SECTIONS = (native, iobench, latency, sweep, poller, jipc, sovia, lmbench, apps, others, grow,
+SECTIONS = (native, one_copy, iobench, latency, sweep, poller, jipc, sovia, lmbench, apps, others, grow,
             traced)

@@ -138,7 +138,7 @@ extern const struct transport transport_pipe, transport_unix, transport_tcp, tra
 extern const struct transport transport_fused, transport_fused_poll;
 extern const struct transport transport_mapped, transport_mapped_sleep;
 extern const struct transport transport_zc, transport_call;
-extern const struct transport transport_ring, transport_bare;
+extern const struct transport transport_ring, transport_bare, transport_onecopy;
 extern const struct transport transport_unix_packet, transport_speed_packet;
 extern const struct transport transport_speedrun;
 extern const struct transport transport_speedrun_sleep;

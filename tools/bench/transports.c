@@ -24,5 +24,6 @@ const struct transport *const transports[] = {
 	&transport_call,
 	&transport_ring,
 	&transport_bare,
+	&transport_onecopy,
 	NULL,
 };
