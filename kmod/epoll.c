@@ -21,9 +21,10 @@
  * could as well take their bytes.
  *
  * A program that takes a socket out of its set and puts it in again for each message
- * would have the flag set each time. So who joins a claimed ring's queue to hear of data
- * is woken at once: a set has the socket on its ready list then, and asks before it
- * sleeps; others look once more, and set the flag.
+ * would have the flag set each time. So a set that joins a claimed ring's queue to hear of
+ * data is told that there is some: it has the socket on its ready list then, asks before
+ * it sleeps, and tells nobody what it was told now. Who else joins is woken at once: he
+ * looks once more, and sets the flag.
  */
 #include <linux/wait.h>
 #include <net/sock.h>
@@ -85,6 +86,16 @@ bool speed_epoll_alone(struct speed_ring *ring)
 	return func && only_func(ring) == func;
 }
 
+/* A set that is alone in the queue has joined it, but for who joins without memory. */
+static __poll_t joined_claimed(struct speed_ring *ring)
+{
+	speed_ring_unflag(ring, SPEED_NEED_DATA);
+	if (likely(speed_epoll_alone(ring)))
+		return EPOLLIN | EPOLLRDNORM;
+	speed_wake_mapped_data(ring);
+	return 0;
+}
+
 /**
  * speed_poll_flag() - poll(): who waits shall hear of what comes next
  * @ring: the ring that is to be read
@@ -95,15 +106,17 @@ bool speed_epoll_alone(struct speed_ring *ring)
  * joins for something else will have it set when that changes.
  *
  * Context: process.
+ * Return: what else to say that there is.
  */
-void speed_poll_flag(struct speed_ring *ring, const poll_table *wait)
+__poll_t speed_poll_flag(struct speed_ring *ring, const poll_table *wait)
 {
 	bool joins = wait && wait->_qproc, claimed = READ_ONCE(ring->epoll_func);
 
 	if (unlikely(claimed && joins)) {
 		if (poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM))
-			speed_wake_mapped_data(ring);
+			return joined_claimed(ring);
 	} else if (claimed || joins) {
 		speed_need_data(ring);
 	}
+	return 0;
 }

@@ -11,6 +11,6 @@
 
 int speed_epoll_claim(struct speed_ring *ring);
 bool speed_epoll_alone(struct speed_ring *ring);
-void speed_poll_flag(struct speed_ring *ring, const poll_table *wait);
+__poll_t speed_poll_flag(struct speed_ring *ring, const poll_table *wait);
 
 #endif

@@ -114,6 +114,5 @@ __poll_t speed_poll(struct file *file, struct socket *sock, poll_table *wait)
 		mask |= poll_readable(&pair->ring[!end]);
 	if (!(mask & EPOLLOUT))
 		mask |= poll_writable(&pair->ring[end]);
-	speed_poll_flag(&pair->ring[!end], wait);
-	return mask;
+	return mask | speed_poll_flag(&pair->ring[!end], wait);
 }

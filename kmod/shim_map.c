@@ -183,7 +183,7 @@ __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait)
 	struct speed_pair *pair = shim ? shim_pair(shim) : NULL;
 
 	if (pair && !speed_ring_at_home(shim_rx_ring(shim, pair)))
-		speed_poll_flag(shim_rx_ring(shim, pair), wait);
+		mask |= speed_poll_flag(shim_rx_ring(shim, pair), wait);
 	return mask;
 }
 

@@ -1,32 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Interposed: epoll.
+ * Interposed: epoll_wait().
  *
- * epoll_ctl() is the kernel's; what it did is remembered. epoll_wait() looks at the
- * rings of the set's mapped connections first. With an event there the kernel would
- * return at once, too, and would not take a signal, whatever the mask.
+ * It looks at the rings of the set's mapped connections first. With an event there the
+ * kernel would return at once, too, and would not take a signal, whatever the mask.
  */
 #include <pthread.h>
 #include <time.h>
-#include "change.h"
 #include "crew.h"
 #include "export.h"
 #include "real.h"
 #include "role.h"
 #include "table.h"
 #include "transfer.h"
-
-PRE_CALL(int, epoll_ctl, int epfd, int op, int fd, struct epoll_event *event)
-{
-	struct change c;
-	int ret;
-
-	if (!change_begin(&c, epfd, op, fd, event))
-		return REAL(epoll_ctl)(epfd, op, fd, event);
-	ret = REAL(epoll_ctl)(epfd, op, fd, event);
-	change_end(&c, ret);
-	return ret;
-}
 
 static bool epoll_room(const struct epoll_event *events, int max)
 {

@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <stdarg.h>
+#include "crew.h"
 #include "export.h"
 #include "real.h"
 #include "table.h"
@@ -102,8 +103,6 @@ NEW_CALL(__openat_2, (int dir, const char *path, int flags), (dir, path, flags))
 NEW_CALL(__openat64_2, (int dir, const char *path, int flags), (dir, path, flags))
 NEW_CALL(creat, (const char *path, mode_t mode), (path, mode))
 NEW_CALL(creat64, (const char *path, mode_t mode), (path, mode))
-NEW_CALL(epoll_create, (int size), (size))
-NEW_CALL(epoll_create1, (int flags), (flags))
 NEW_CALL(eventfd, (unsigned int value, int flags), (value, flags))
 NEW_CALL(signalfd, (int fd, const void *mask, int flags), (fd, mask, flags))
 NEW_CALL(timerfd_create, (int clock, int flags), (clock, flags))
@@ -112,3 +111,13 @@ NEW_CALL(inotify_init, (void), ())
 NEW_CALL(inotify_init1, (int flags), (flags))
 NEW_CALL(pidfd_open, (int pid, unsigned int flags), (pid, flags))
 NEW_CALL(pidfd_getfd, (int pidfd, int fd, unsigned int flags), (pidfd, fd, flags))
+
+PRE_CALL(int, epoll_create, int size)
+{
+	return crew_own(table_new(REAL(epoll_create)(size)));
+}
+
+PRE_CALL(int, epoll_create1, int flags)
+{
+	return crew_own(table_new(REAL(epoll_create1)(flags)));
+}

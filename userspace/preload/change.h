@@ -11,7 +11,8 @@
  * struct change - an epoll_ctl() under way
  * @op: EPOLL_CTL_*
  * @fd: the number that is watched
- * @set: the set
+ * @crew: the set, or NULL: it was not known
+ * @set: its identity
  * @before: who watched the number before
  * @ticket: from watch_begin()
  * @event: what for; the caller's
@@ -19,6 +20,7 @@
 struct change {
 	int				op;
 	int				fd;
+	struct crew			*crew;
 	__u32				set;
 	__u32				before;
 	__u64				ticket;

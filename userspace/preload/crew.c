@@ -13,10 +13,8 @@
 #define CREWS		32	/* sets at most */
 #define CREW_GLANCES	256	/* at somebody who looks */
 
-#define CREW_EVENTS	(EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLERR | EPOLLHUP)
-
-static struct crew *crews;	/* in pages that a child of fork() finds wiped */
-static unsigned int crews_used;	/* from here on none was ever made */
+struct crew *crews;	/* in pages that a child of fork() finds wiped */
+unsigned int crews_used;	/* from here on none was ever made */
 static __u32 crew_last = WATCH_SETS;
 
 __u64 crew_goings;
@@ -26,22 +24,6 @@ int crew_start(void)
 {
 	crews = pages_get_wiped(sizeof(*crews) * CREWS);
 	return crews ? 0 : -1;
-}
-
-static __u32 crew_id(const struct crew *c)
-{
-	return __atomic_load_n(&c->id, __ATOMIC_ACQUIRE);
-}
-
-struct crew *crew_find(int epfd)
-{
-	unsigned int used = __atomic_load_n(&crews_used, __ATOMIC_ACQUIRE);
-
-	for (struct crew *c = crews; c < crews + used; c++)
-		if (crew_id(c) >= WATCH_SETS &&
-		    __atomic_load_n(&c->epfd, __ATOMIC_RELAXED) == epfd)
-			return c;
-	return NULL;
 }
 
 /* Is it the set that the number is, and the only one by which it is known? */
@@ -66,6 +48,7 @@ static __u32 crew_make(struct crew *c, int epfd)
 	pages_reach(&crews_used, (unsigned int)(c - crews) + 1);
 	__atomic_store_n(&c->n, 0, __ATOMIC_RELAXED);
 	c->limit = 0;
+	__atomic_store_n(&c->own, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->epfd, epfd, __ATOMIC_RELAXED);
 	/* So that its end is seen. */
 	ticket = watch_begin(epfd, &before);
@@ -99,6 +82,32 @@ __u32 crew_identity(int epfd, bool make)
 		if (!crew_id(c) && !__atomic_load_n(&c->owner, __ATOMIC_RELAXED))
 			return crew_make(c, epfd);
 	return WATCH_UNKNOWN;
+}
+
+/**
+ * crew_own() - nobody else changes a set
+ * @epfd: its number, which has just been made; -1: it has not
+ *
+ * Context: errno is kept.
+ * Return: the number.
+ */
+int crew_own(int epfd)
+{
+	struct crew *c;
+
+	if (epfd < 0 || !watches.at || !table_has(epfd) || !crew_identity(epfd, true))
+		return epfd;
+	c = crew_find(epfd);
+	if (c)
+		__atomic_store_n(&c->own, true, __ATOMIC_RELAXED);
+	return epfd;
+}
+
+/* After fork(), in the parent: the child has the sets, too. */
+void crew_forked(void)
+{
+	for (struct crew *c = crews; c < crews + crews_used; c++)
+		__atomic_store_n(&c->own, false, __ATOMIC_RELAXED);
 }
 
 /* Is there a set of that identity yet? */
@@ -162,12 +171,6 @@ void crew_disband(int epfd)
 			__atomic_store_n(&c->id, 0, __ATOMIC_SEQ_CST);
 }
 
-/* Events that are told here. */
-static bool crew_can(const struct watch *w)
-{
-	return !(w->events & ~CREW_EVENTS) && (w->events & (EPOLLIN | EPOLLOUT));
-}
-
 /**
  * crew_read() - what is known of a number now
  * @c: the set
@@ -191,17 +194,13 @@ bool crew_read(const struct crew *c, int fd, struct watch *w, struct member *m)
 
 static void crew_add(struct crew *c, int fd)
 {
-	unsigned int at = __atomic_load_n(&watches.at[fd].at, __ATOMIC_RELAXED);
+	unsigned int at = 0;
 	struct member m;
 	struct watch w;
 
 	if (!crew_read(c, fd, &w, &m))
 		return;
-	if (at < c->n && c->member[at].fd == fd) {
-		c->member[at] = m;
-		return;
-	}
-	for (at = 0; at < c->n && c->member[at].fd != fd; )
+	while (at < c->n && c->member[at].fd != fd)
 		at++;
 	if (at == CREW_MAX)
 		return;
@@ -233,7 +232,7 @@ void crew_join(int fd)
 	    !pool_word_is_handle(__atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED)))
 		return;
 	for (struct crew *c = crews; c < crews + used; c++) {
-		if (crew_id(c) != set || !crew_trylock(c))
+		if (crew_id(c) != set || crew_remind(c, set, fd) || !crew_trylock(c))
 			continue;
 		crew_add(c, fd);
 		crew_unlock(c);

@@ -14,6 +14,8 @@
 #include "watch.h"
 
 int crew_start(void);
+void crew_forked(void);
+int crew_own(int epfd);
 __u32 crew_identity(int epfd, bool make);
 bool crew_lives(__u32 set);
 void crew_disband(int epfd);

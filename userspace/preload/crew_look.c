@@ -129,26 +129,22 @@ static void crew_count(const struct member *m, const struct watch *w)
 	crew_claim(m, proof);
 }
 
-/* Its events, if what was known of it is so yet. Return: whether it is a member. */
+/* Its events, if what is known of it is so yet. Return: whether it is a member. */
 static inline bool crew_look_at(struct crew *c, struct member *m, struct epoll_event *event)
 {
 	struct member now;
 	struct watch w;
 	__u32 ready;
-	bool lives;
 
 	event->events = 0;
 	if (spd_likely(crew_still(m)))
 		return true;
-	lives = crew_ready(c, m, &ready);
-	if (lives && !ready)
-		return true;
 	if (!crew_read(c, m->fd, &w, &now))
 		return false;
-	if (!lives || now.state != m->state || now.word != m->word) {
+	if (now.state != m->state || now.word != m->word)
 		*m = now;
+	if (!crew_ready(c, m, &ready) || !ready || !watch_same(m->fd, &w))
 		return true;
-	}
 	event->events = ready;
 	event->data.u64 = w.data;
 	if (ready & EPOLLIN)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A set; private to crew.c and crew_look.c.
+ * A set; private to crew*.c and change.c.
  */
 #ifndef PRE_CREW_SET_H
 #define PRE_CREW_SET_H
@@ -9,6 +9,7 @@
 #include "crew.h"
 
 #define CREW_MAX	1024	/* members of each */
+#define CREW_EVENTS	(EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLERR | EPOLLHUP)
 
 /**
  * struct member - a mapped connection that a set watches
@@ -37,6 +38,7 @@ struct member {
  * @looks: begun and ended: odd while it looks at its members, see crew_unseen()
  * @id: its identity; 0: free, 1: being made
  * @epfd: its number
+ * @own: this process made it, and has not shared it by fork() since
  * @n: members
  * @goings: of crew_goings, up to which members' addresses are good
  * @hand: whom to look at first
@@ -59,6 +61,7 @@ struct crew {
 	__u32		looks;
 	__u32		id;
 	int		epfd;
+	bool		own;
 	unsigned int	n;
 	__u64		goings;
 	unsigned int	hand;
@@ -80,7 +83,24 @@ struct crew {
 /* How often a mapping went. */
 extern __u64 crew_goings __attribute__((visibility("hidden")));
 
-struct crew *crew_find(int epfd);
+extern struct crew *crews __attribute__((visibility("hidden")));
+extern unsigned int crews_used __attribute__((visibility("hidden")));
+
+static inline __u32 crew_id(const struct crew *c)
+{
+	return __atomic_load_n(&c->id, __ATOMIC_ACQUIRE);
+}
+
+static inline struct crew *crew_find(int epfd)
+{
+	unsigned int used = __atomic_load_n(&crews_used, __ATOMIC_ACQUIRE);
+
+	for (struct crew *c = crews; c < crews + used; c++)
+		if (crew_id(c) >= WATCH_SETS &&
+		    __atomic_load_n(&c->epfd, __ATOMIC_RELAXED) == epfd)
+			return c;
+	return NULL;
+}
 
 static inline bool crew_trylock(struct crew *c)
 {
@@ -93,6 +113,30 @@ static inline bool crew_trylock(struct crew *c)
 static inline void crew_unlock(struct crew *c)
 {
 	__atomic_store_n(&c->owner, 0, __ATOMIC_RELEASE);
+}
+
+/* Events that are told here. */
+static inline bool crew_can(const struct watch *w)
+{
+	return !(w->events & ~CREW_EVENTS) && (w->events & (EPOLLIN | EPOLLOUT));
+}
+
+/*
+ * The next look reads anew what is known of a number. Return: whether it is a member; a
+ * signal handler that interrupted who works on the set goes without.
+ */
+static inline bool crew_remind(struct crew *c, __u32 set, int fd)
+{
+	unsigned int at = __atomic_load_n(&watches.at[fd].at, __ATOMIC_RELAXED);
+	bool has;
+
+	if (crew_id(c) != set || !crew_trylock(c))
+		return false;
+	has = at < c->n && c->member[at].fd == fd;
+	if (has)
+		c->member[at].theirs = NULL;
+	crew_unlock(c);
+	return has;
 }
 
 int crew_look(struct crew *c, struct epoll_event *events, int max);

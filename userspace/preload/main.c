@@ -59,7 +59,7 @@ __attribute__((constructor)) static void main_start(void)
 	    !table_start((__s32)main_number("SPEED_AFTER", MAIN_AFTER, 1, MAIN_AFTER_MAX)) &&
 	    !crew_start()) {
 		watch_start();
-		pthread_atfork(NULL, NULL, table_child);
+		pthread_atfork(NULL, crew_forked, table_child);
 	}
 	errno = saved;
 }

@@ -17,12 +17,6 @@ int watch_start(void)
 	return watches.at ? 0 : -1;
 }
 
-static bool watch_move(struct watch *w, __u64 from, __u64 to)
-{
-	return __atomic_compare_exchange_n(&w->state, &from, to, false,
-					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
-}
-
 /* Who writes a number, or changes it at the same time, would be believed later. */
 static bool watch_doubtful(__u32 before, __u32 to)
 {
@@ -38,7 +32,7 @@ static __u64 watch_bump(struct watch *w, __u32 to, __u32 *before)
 	do {
 		old = __atomic_load_n(&w->state, __ATOMIC_RELAXED);
 		*before = (__u32)old;
-		new = ((old | 0xffffffffu) + 1) | (watch_doubtful(*before, to) ? WATCH_DEAD : to);
+		new = watch_next(old) | (watch_doubtful(*before, to) ? WATCH_DEAD : to);
 	} while (!watch_move(w, old, new));
 	return new;
 }
@@ -117,8 +111,7 @@ bool watch_read(int fd, struct watch *w)
 	w->data = __atomic_load_n(&from->data, __ATOMIC_RELAXED);
 	w->events = __atomic_load_n(&from->events, __ATOMIC_RELAXED);
 	w->proof = __atomic_load_n(&from->proof, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&from->state, __ATOMIC_RELAXED) == w->state;
+	return watch_same(fd, w);
 }
 
 /**

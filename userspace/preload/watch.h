@@ -64,6 +64,25 @@ static inline __u32 watch_set(const struct watch *w)
 	return (__u32)__atomic_load_n(&w->state, __ATOMIC_ACQUIRE);
 }
 
+/* Changed once more; who it is of then is to be added. */
+static inline __u64 watch_next(__u64 state)
+{
+	return (state | 0xffffffffu) + 1;
+}
+
+static inline bool watch_move(struct watch *w, __u64 from, __u64 to)
+{
+	return __atomic_compare_exchange_n(&w->state, &from, to, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+/* Is what watch_read() found so yet? */
+static inline bool watch_same(int fd, const struct watch *w)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&watches.at[fd].state, __ATOMIC_RELAXED) == w->state;
+}
+
 /* Is there anything to forget? */
 static inline bool watch_known(int fd)
 {

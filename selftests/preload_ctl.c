@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * epoll_ctl() under the library: a change that is none is not the kernel's to make, and
+ * no other change is kept from it.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "preload/under.h"
+#include "tcp_pair.h"
+
+#define ROUNDS	200
+#define SOON_MS	20000
+
+static int change(int ep, int op, int fd, uint32_t events, uint64_t data)
+{
+	struct epoll_event e = { .events = events, .data.u64 = data };
+
+	return epoll_ctl(ep, op, fd, &e);
+}
+
+/* The events of the only one that is told; 0: none is. */
+static long next(int ep, uint64_t data, int ms)
+{
+	struct epoll_event e[4];
+	int n = epoll_wait(ep, e, 4, ms);
+
+	MUST(n == 0 || n == 1);
+	if (n)
+		WANT((long)e[0].data.u64, (long)data, 0, "its name");
+	return n ? (long)e[0].events : 0;
+}
+
+static void say(int fd)
+{
+	MUST(send(fd, "x", 1, MSG_NOSIGNAL) == 1);
+}
+
+static int hear(int fd)
+{
+	char c;
+
+	return (int)recv(fd, &c, 1, MSG_DONTWAIT);
+}
+
+/* Has proved busy. */
+static int busy_set(const struct transport *t, int fd[2], uint64_t data)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), i;
+
+	under_mapped_pair(t, fd);
+	MUST(ep >= 0 && change(ep, EPOLL_CTL_ADD, fd[0], EPOLLIN, data) == 0);
+	for (i = 0; i < 50; i++) {
+		say(fd[1]);
+		WANT(next(ep, data, SOON_MS), EPOLLIN, 0, "busy %d", i);
+		WANT(hear(fd[0]), 1, 0, "busy %d: its byte", i);
+	}
+	return ep;
+}
+
+/* From now on EPOLL_CTL_MOD is EPERM, where the kernel hears of it. */
+static void bar_changes(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_ctl, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EPOLL_CTL_MOD, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	MUST(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	MUST(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+static void to_kernel(int ep, int fd, uint32_t events, uint64_t data, const char *what)
+{
+	WANT(change(ep, EPOLL_CTL_MOD, fd, events, data), -1, EPERM, "%s", what);
+}
+
+static void none(const struct transport *t, const struct under_case *c)
+{
+	int fd[2], ep = busy_set(t, fd, 1), pipe_fd[2], copy = dup(ep), other;
+
+	MUST(pipe(pipe_fd) == 0 && change(ep, EPOLL_CTL_ADD, pipe_fd[0], EPOLLIN, 2) == 0);
+	bar_changes();
+	WANT_TRUE(change(ep, EPOLL_CTL_MOD, fd[0], EPOLLIN, 1) == (under_library() ? 0 : -1),
+		  "what it is already");
+	to_kernel(ep, fd[0], EPOLLIN, 3, "another name");
+	to_kernel(ep, fd[0], EPOLLIN | EPOLLOUT, 1, "more");
+	to_kernel(ep, fd[0], EPOLLIN | EPOLLET, 1, "edges");
+	to_kernel(ep, pipe_fd[0], EPOLLIN, 2, "a pipe");
+	to_kernel(copy, fd[0], EPOLLIN, 1, "another number of the set");
+	other = epoll_create1(EPOLL_CLOEXEC);
+	to_kernel(other, fd[0], EPOLLIN, 1, "another set");
+	say(fd[1]);
+	WANT(next(ep, 1, SOON_MS), EPOLLIN, 0, "it is told");
+	MUST(change(ep, EPOLL_CTL_DEL, fd[0], 0, 0) == 0);
+	to_kernel(ep, fd[0], EPOLLIN, 1, "it is not there");
+	MUST(change(ep, EPOLL_CTL_ADD, fd[0], EPOLLIN | EPOLLET, 1) == 0);
+	to_kernel(ep, fd[0], EPOLLIN | EPOLLET, 1, "edges again");
+	close(other);
+	close(copy);
+	close(ep);
+	tcp_close(fd);
+}
+
+/* What a child did to the set that both have is undone. */
+static void by_child(const struct transport *t, const struct under_case *c)
+{
+	int fd[2], ep = busy_set(t, fd, 1), status;
+	struct epoll_event e = { 0 };
+	pid_t pid = fork();
+
+	MUST(pid >= 0);
+	if (pid == 0)
+		_exit(change(ep, EPOLL_CTL_MOD, fd[0], EPOLLIN, 2) != 0);
+	MUST(waitpid(pid, &status, 0) == pid);
+	WANT(status, 0, 0, "the child's change");
+	MUST(change(ep, EPOLL_CTL_MOD, fd[0], EPOLLIN, 1) == 0);
+	/* Asked by the system call alone: what does the kernel hold? */
+	say(fd[1]);
+	MUST(syscall(SYS_epoll_wait, ep, &e, 1, SOON_MS) == 1);
+	WANT((long)e.data.u64, 1, 0, "its name");
+	bar_changes();
+	to_kernel(ep, fd[0], EPOLLIN, 1, "a set that is not ours alone");
+	close(ep);
+	tcp_close(fd);
+}
+
+/* As event loops do that take turns with reading and writing: out of the set and in. */
+static void toggled(const struct transport *t, const struct under_case *c)
+{
+	int fd[2], ep = busy_set(t, fd, 5), i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		MUST(change(ep, EPOLL_CTL_DEL, fd[0], 0, 0) == 0);
+		WANT(next(ep, 5, 0), 0, 0, "%d: nobody", i);
+		MUST(change(ep, EPOLL_CTL_ADD, fd[0], EPOLLOUT, i) == 0);
+		WANT(next(ep, i, SOON_MS), EPOLLOUT, 0, "%d: room", i);
+		say(fd[0]);
+		WANT(hear(fd[1]), 1, 0, "%d: there", i);
+		MUST(change(ep, EPOLL_CTL_MOD, fd[0], EPOLLIN | EPOLLOUT, i + 1) == 0);
+		WANT(next(ep, i + 1, SOON_MS), EPOLLOUT, 0, "%d: room yet", i);
+		MUST(change(ep, EPOLL_CTL_MOD, fd[0], EPOLLIN, i + 2) == 0);
+		WANT(next(ep, i + 2, 0), 0, 0, "%d: nothing yet", i);
+		say(fd[1]);
+		MUST(change(ep, EPOLL_CTL_MOD, fd[0], EPOLLIN, i + 2) == 0);
+		WANT(next(ep, i + 2, SOON_MS), EPOLLIN, 0, "%d: back", i);
+		MUST(change(ep, EPOLL_CTL_MOD, fd[0], EPOLLIN, i + 2) == 0);
+		WANT(next(ep, i + 2, 0), EPOLLIN, 0, "%d: there yet", i);
+		WANT(hear(fd[0]), 1, 0, "%d: its byte", i);
+	}
+	close(ep);
+	tcp_close(fd);
+}
+
+static const struct under_case cases[] = {
+	{ "none", none, UNDER_BOTH, 20, 20 },
+	{ "by_child", by_child, UNDER_BOTH, 20, 20 },
+	{ "toggled", toggled, UNDER_BOTH, 200, 200 },
+};
+
+UNDER_CASES(cases)
