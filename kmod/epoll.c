@@ -15,17 +15,20 @@
  * the next look of any of them.)
  *
  * The kernel tells nobody what an entry of a wait queue is. SPEED_IOC_EPOLL says
- * that the only one there is an epoll set's; its function is remembered, by which
- * sets' entries are known from then on. Other waiters have others, and while there are
- * any the flag stays set. A lie harms those who share the socket with the liar, who
- * could as well take their bytes.
+ * that the only one there is an epoll set's, and is believed where a set has the file
+ * (f_ep); its function is remembered, by which sets' entries are known from then on.
+ * Other waiters have others, and while there are any the flag stays set. A lie harms
+ * those who share the socket with the liar, who could as well take their bytes.
  *
  * A program that takes a socket out of its set and puts it in again for each message
  * would have the flag set each time. So a set that joins a claimed ring's queue to hear of
- * data is told that there is some: it has the socket on its ready list then, asks before
- * it sleeps, and tells nobody what it was told now. Who else joins is woken at once: he
- * looks once more, and sets the flag.
+ * data, and is alone there, is told that there is some: it has the socket on its ready list
+ * then, asks before it sleeps, and tells nobody what it was told now. Who else joins is
+ * woken at once: he looks once more, and sets the flag. A set that has no memory to join is
+ * not in the queue, and another may be, asleep; so the queue has to be empty before, and
+ * nobody may have asked since.
  */
+#include <linux/fs.h>
 #include <linux/wait.h>
 #include <net/sock.h>
 
@@ -53,18 +56,29 @@ static wait_queue_func_t only_func(struct speed_ring *ring)
 	return func;
 }
 
+/* Does an epoll set have the file? Looked at after the queue: a set leaves that first. */
+static bool in_a_set(const struct file *file)
+{
+#ifdef CONFIG_EPOLL
+	return READ_ONCE(file->f_ep);
+#else
+	return false;
+#endif
+}
+
 /**
  * speed_epoll_claim() - SPEED_IOC_EPOLL
  * @ring: the ring whose reader's queue it is about
+ * @file: the reader's
  *
  * Context: process.
- * Return: 0, or -EBUSY where not exactly one waits.
+ * Return: 0, or -EBUSY where not exactly one waits, or that is no epoll set.
  */
-int speed_epoll_claim(struct speed_ring *ring)
+int speed_epoll_claim(struct speed_ring *ring, const struct file *file)
 {
 	wait_queue_func_t func = only_func(ring);
 
-	if (!func)
+	if (!func || !in_a_set(file))
 		return -EBUSY;
 	WRITE_ONCE(ring->epoll_func, func);
 	return 0;
@@ -86,20 +100,59 @@ bool speed_epoll_alone(struct speed_ring *ring)
 	return func && only_func(ring) == func;
 }
 
-/* A set that is alone in the queue has joined it, but for who joins without memory. */
-static __poll_t joined_claimed(struct speed_ring *ring)
+static bool joins(const poll_table *wait)
 {
+	return wait && wait->_qproc;
+}
+
+static bool joins_for_data(const poll_table *wait)
+{
+	return joins(wait) && (poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM));
+}
+
+/**
+ * speed_poll_begin() - poll(): before who asks joins the queue
+ * @ring: the ring that is to be read
+ * @wait: wait table, or NULL
+ *
+ * Context: process.
+ * Return: for speed_poll_flag(): 0, or one more than how often was asked, where who joins
+ * will be the first.
+ */
+u64 speed_poll_begin(struct speed_ring *ring, const poll_table *wait)
+{
+	struct socket_wq *wq;
+	u64 ticket;
+
+	if (likely(!READ_ONCE(ring->epoll_func)) || !joins_for_data(wait))
+		return 0;
+	/* Who has asked before is in the queue that is looked at next. */
+	ticket = (u32)atomic_read_acquire(&ring->pair->asks) + 1ull;
+	rcu_read_lock();
+	wq = rcu_dereference(speed_ring_reader(ring)->sk_wq);
+	if (!wq || waitqueue_active(&wq->wait))
+		ticket = 0;
+	rcu_read_unlock();
+	return ticket;
+}
+
+/* Who is alone in the queue is who has just joined: it is a set, and is told so. */
+static bool told(struct speed_ring *ring, const struct file *file, u64 ticket)
+{
+	if (!ticket)
+		return false;
+	/* Set by poll() itself; then the look: who asks sets it after he has said so. */
 	speed_ring_unflag(ring, SPEED_NEED_DATA);
-	if (likely(speed_epoll_alone(ring)))
-		return EPOLLIN | EPOLLRDNORM;
-	speed_wake_mapped_data(ring);
-	return 0;
+	return speed_epoll_alone(ring) && in_a_set(file) &&
+	       (u32)atomic_read(&ring->pair->asks) + 1ull == ticket;
 }
 
 /**
  * speed_poll_flag() - poll(): who waits shall hear of what comes next
  * @ring: the ring that is to be read
+ * @file: the reader's
  * @wait: wait table, which has been queued, or NULL
+ * @ticket: of speed_poll_begin() for this ring, or 0
  *
  * The flag is set for who joins the queue, whatever there is: it may stay there while
  * a mapped reader drains the ring. Of a claimed ring it is set for who asks, too; so who
@@ -108,14 +161,22 @@ static __poll_t joined_claimed(struct speed_ring *ring)
  * Context: process.
  * Return: what else to say that there is.
  */
-__poll_t speed_poll_flag(struct speed_ring *ring, const poll_table *wait)
+__poll_t speed_poll_flag(struct speed_ring *ring, const struct file *file,
+			 const poll_table *wait, u64 ticket)
 {
-	bool joins = wait && wait->_qproc, claimed = READ_ONCE(ring->epoll_func);
+	bool claimed = READ_ONCE(ring->epoll_func);
 
-	if (unlikely(claimed && joins)) {
-		if (poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM))
-			return joined_claimed(ring);
-	} else if (claimed || joins) {
+	if (unlikely(claimed && joins(wait))) {
+		if (!joins_for_data(wait))
+			return 0;
+		if (likely(told(ring, file, ticket)))
+			return EPOLLIN | EPOLLRDNORM;
+		speed_wake_mapped_data(ring);
+	} else if (claimed || joins(wait)) {
+		if (claimed) {
+			smp_mb__before_atomic();	/* he is in the queue, if anywhere */
+			atomic_inc(&ring->pair->asks);
+		}
 		speed_need_data(ring);
 	}
 	return 0;

@@ -9,8 +9,10 @@
 
 #include "ring.h"
 
-int speed_epoll_claim(struct speed_ring *ring);
+int speed_epoll_claim(struct speed_ring *ring, const struct file *file);
 bool speed_epoll_alone(struct speed_ring *ring);
-__poll_t speed_poll_flag(struct speed_ring *ring, const poll_table *wait);
+u64 speed_poll_begin(struct speed_ring *ring, const poll_table *wait);
+__poll_t speed_poll_flag(struct speed_ring *ring, const struct file *file,
+			 const poll_table *wait, u64 ticket);
 
 #endif

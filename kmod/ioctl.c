@@ -112,13 +112,13 @@ static int ioc_wake(struct speed_pair *pair, int end, unsigned long flags)
 	return 0;
 }
 
-static int ioc_epoll(struct speed_pair *pair, int end, unsigned long arg)
+static int ioc_epoll(struct socket *sock, struct speed_pair *pair, int end, unsigned long arg)
 {
 	struct speed_ring *ring = &pair->ring[!end];
 
 	if (arg != (unsigned long)pair->id || !is_mine(ring, SPEED_ROLE_RX))
 		return -ESTALE;
-	return speed_epoll_claim(ring);
+	return speed_epoll_claim(ring, sock->file);
 }
 
 /**
@@ -140,7 +140,7 @@ int speed_ioctl_mapped(struct socket *sock, struct speed_pair *pair, int end, un
 	case SPEED_IOC_WAKE:
 		return ioc_wake(pair, end, arg);
 	case SPEED_IOC_EPOLL:
-		return ioc_epoll(pair, end, arg);
+		return ioc_epoll(sock, pair, end, arg);
 	default:
 		return ioc_wait(sock, pair, end, (void __user *)arg);
 	}

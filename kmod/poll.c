@@ -98,9 +98,12 @@ __poll_t speed_poll(struct file *file, struct socket *sock, poll_table *wait)
 {
 	struct sock *sk = sock->sk;
 	struct speed_pair *pair = speed_sk_pair(sk);
+	u64 ticket = 0;
 	__poll_t mask;
 	u8 end;
 
+	if (pair)
+		ticket = speed_poll_begin(&pair->ring[!speed_sk(sk)->end], wait);
 	sock_poll_wait(file, sock, wait);
 	mask = poll_ends(sk);
 	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
@@ -114,5 +117,5 @@ __poll_t speed_poll(struct file *file, struct socket *sock, poll_table *wait)
 		mask |= poll_readable(&pair->ring[!end]);
 	if (!(mask & EPOLLOUT))
 		mask |= poll_writable(&pair->ring[end]);
-	return mask | speed_poll_flag(&pair->ring[!end], wait);
+	return mask | speed_poll_flag(&pair->ring[!end], file, wait, ticket);
 }

@@ -188,8 +188,9 @@ static void child_comes(struct sock *sk, const struct speed_net *sn)
 	struct shim *shim = shim_of(sk), *other;
 	struct sock *peer;
 
-	if (!shim && !(READ_ONCE(sn->loopback) && is_local(sk) &&
-		       speed_port_allowed(sn, inet_sk(sk)->inet_num)))
+	/* A listener that asked by name has children that come from afar, too. */
+	if (!is_local(sk) || (!shim && !(READ_ONCE(sn->loopback) &&
+					 speed_port_allowed(sn, inet_sk(sk)->inet_num))))
 		return;
 	if (!shim && sk->sk_kern_sock && !SPEED_MPTCP_ACCEPTS_OURS) {
 		speed_count_reason(SPEED_TCP_KERNEL);
@@ -206,10 +207,10 @@ static void child_comes(struct sock *sk, const struct speed_net *sn)
 		return;
 	}
 	other = shim_of(peer);
-	if (!shim && other)
-		shim = attach(sk, other, false);
-	else if (!shim)
+	if (!other)
 		speed_count_reason(SPEED_TCP_PEER);
+	else if (!shim)
+		shim = attach(sk, other, false);
 	if (shim) {
 		/* A kernel's, or MPTCP's that may yet become a program's. */
 		if (sk->sk_kern_sock)

@@ -2,7 +2,7 @@
 /*
  * SPEED_IOC_EPOLL: an epoll set that alone waits is woken once for all that comes until
  * it asks, and hears of everything; with others beside it nothing changes. Both roles
- * are worked by hand.
+ * are worked by hand. What may claim: map_epoll_claim.c.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -13,118 +13,9 @@
 #include <unistd.h>
 
 #include "epolling.h"
+#include "hand.h"
 #include "harness.h"
-#include "regions.h"
-#include "tcp_pair.h"
 #include "uring.h"
-
-/**
- * struct hand - a role that is worked by hand
- * @fd: the socket
- * @l: the lease
- * @r: the regions
- */
-struct hand {
-	int fd;
-	struct speed_lease l;
-	struct regions r;
-};
-
-static void hand_take(struct hand *h, int fd, int role)
-{
-	h->fd = fd;
-	MUST(lease_role(fd, role, &h->l) == 0);
-	map_all(fd, &h->l, &h->r);
-}
-
-static __u64 *hand_own(const struct hand *h)
-{
-	return &((struct speed_index *)h->r.own)->index;
-}
-
-static uint64_t hand_other(const struct hand *h)
-{
-	return __atomic_load_n(&((struct speed_index *)(h->r.peer + PAGE))->index,
-			       __ATOMIC_ACQUIRE);
-}
-
-static bool flagged(const struct hand *h)
-{
-	return __atomic_load_n(&((struct speed_kern *)h->r.peer)->flags, __ATOMIC_ACQUIRE) &
-	       SPEED_NEED_DATA;
-}
-
-/* A byte. Return: whether somebody had to be woken. */
-static bool put(const struct hand *tx)
-{
-	__atomic_store_n(hand_own(tx), *hand_own(tx) + 1, __ATOMIC_RELEASE);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!flagged(tx))
-		return false;
-	MUST(ioctl(tx->fd, SPEED_IOC_WAKE, SPEED_WAKE_READER) == 0);
-	return true;
-}
-
-/* All that is there. Return: bytes. */
-static uint64_t take(const struct hand *rx)
-{
-	uint64_t head = hand_other(rx), n = head - *hand_own(rx);
-
-	__atomic_store_n(hand_own(rx), head, __ATOMIC_RELEASE);
-	return n;
-}
-
-static void both(const struct transport *t, struct end e[2], struct hand *tx, struct hand *rx)
-{
-	tp_pair(t, e);
-	hand_take(tx, e[0].fd, SPEED_ROLE_TX);
-	hand_take(rx, e[1].fd, SPEED_ROLE_RX);
-}
-
-static int claim(const struct hand *rx)
-{
-	return ioctl(rx->fd, SPEED_IOC_EPOLL, (unsigned long)rx->l.pair);
-}
-
-/* Both roles, and a set that alone waits and has said so. Return: the set. */
-static int claimed(const struct transport *t, struct end e[2], struct hand *tx,
-		   struct hand *rx, unsigned int events)
-{
-	int ep;
-
-	both(t, e, tx, rx);
-	ep = epoll_on(rx->fd, events);
-	WANT_OK(claim(rx), "claim");
-	return ep;
-}
-
-static void refused(const struct transport *t)
-{
-	struct hand tx, rx;
-	struct end e[2];
-	int fd = tp_socket(t, 0), a, b;
-
-	WANT_ERR(ioctl(fd, SPEED_IOC_EPOLL, 1), t->fused ? ENOTTY : ENOTCONN, "unconnected");
-	close(fd);
-	both(t, e, &tx, &rx);
-	WANT_ERR(ioctl(tx.fd, SPEED_IOC_EPOLL, (unsigned long)rx.l.pair), ESTALE,
-		 "who has another role");
-	WANT_ERR(ioctl(rx.fd, SPEED_IOC_EPOLL, (unsigned long)rx.l.pair + 1), ESTALE,
-		 "another pair");
-	WANT_ERR(ioctl(rx.fd, SPEED_IOC_EPOLL, 0), ESTALE, "none");
-	WANT_ERR(claim(&rx), EBUSY, "nobody waits");
-	a = epoll_on(rx.fd, EPOLLIN);
-	WANT_OK(claim(&rx), "one set");
-	WANT_OK(claim(&rx), "again");
-	b = epoll_on(rx.fd, EPOLLIN);
-	WANT_ERR(claim(&rx), EBUSY, "two sets");
-	close(a);
-	WANT_OK(claim(&rx), "the other is left");
-	WANT_OK(set_int(rx.fd, SOL_SPEED, SPEED_UNLEASE, SPEED_ROLE_RX), "give it back");
-	WANT_ERR(claim(&rx), ESTALE, "without a lease");
-	close(b);
-	pair_close(e);
-}
 
 static void level(const struct transport *t)
 {
@@ -132,24 +23,24 @@ static void level(const struct transport *t)
 	struct end e[2];
 	int ep, i, round, woken;
 
-	both(t, e, &tx, &rx);
+	hand_both(t, e, &tx, &rx);
 	ep = epoll_on(rx.fd, EPOLLIN);
-	WANT_TRUE(put(&tx) && put(&tx), "woken each time");
-	WANT_OK(claim(&rx), "claim");
+	WANT_TRUE(hand_put(&tx) && hand_put(&tx), "woken each time");
+	WANT_OK(hand_claim(&rx), "claim");
 	WANT(epoll_next(ep, 0), EPOLLIN, 0, "an event");
-	WANT(take(&rx), 2, 0, "bytes");
+	WANT(hand_take_all(&rx), 2, 0, "bytes");
 	WANT(epoll_next(ep, 0), 0, 0, "no event");
 	for (round = 0; round < 20; round++) {
 		for (i = 0, woken = 0; i < 50; i++)
-			woken += put(&tx);
+			woken += hand_put(&tx);
 		WANT(woken, 1, 0, "%d: woken once", round);
 		WANT(epoll_next(ep, 0), EPOLLIN, 0, "%d: an event", round);
-		WANT_TRUE(put(&tx), "%d: it has asked", round);
-		WANT(take(&rx), 51, 0, "%d: bytes", round);
+		WANT_TRUE(hand_put(&tx), "%d: it has asked", round);
+		WANT(hand_take_all(&rx), 51, 0, "%d: bytes", round);
 		WANT(epoll_next(ep, 0), 0, 0, "%d: taken", round);
 	}
 	close(ep);
-	WANT_TRUE(!put(&tx) || !put(&tx), "nobody waits");
+	WANT_TRUE(!hand_put(&tx) || !hand_put(&tx), "nobody waits");
 	pair_close(e);
 }
 
@@ -160,14 +51,14 @@ static void edge(const struct transport *t)
 	struct end e[2];
 	int ep, i;
 
-	ep = claimed(t, e, &tx, &rx, EPOLLIN | EPOLLET);
+	ep = hand_claimed(t, e, &tx, &rx, EPOLLIN | EPOLLET);
 	for (i = 0; i < 20; i++) {
-		WANT_TRUE(put(&tx), "%d: woken", i);
-		WANT_TRUE(!put(&tx), "%d: not again", i);
+		WANT_TRUE(hand_put(&tx), "%d: woken", i);
+		WANT_TRUE(!hand_put(&tx), "%d: not again", i);
 		WANT(epoll_next(ep, 0), EPOLLIN, 0, "%d: an edge", i);
 		WANT(epoll_next(ep, 0), 0, 0, "%d: told", i);
 		if (i & 1)
-			take(&rx);
+			hand_take_all(&rx);
 	}
 	close(ep);
 	pair_close(e);
@@ -180,15 +71,15 @@ static void oneshot(const struct transport *t)
 	struct end e[2];
 	int ep, i;
 
-	ep = claimed(t, e, &tx, &rx, EPOLLIN | EPOLLONESHOT);
+	ep = hand_claimed(t, e, &tx, &rx, EPOLLIN | EPOLLONESHOT);
 	for (i = 0; i < 20; i++) {
-		put(&tx);
+		hand_put(&tx);
 		WANT(epoll_next(ep, 0), EPOLLIN, 0, "%d: an event", i);
-		put(&tx);
-		put(&tx);
+		hand_put(&tx);
+		hand_put(&tx);
 		WANT(epoll_next(ep, 0), 0, 0, "%d: told", i);
 		if (i & 1)
-			take(&rx);
+			hand_take_all(&rx);
 		MUST(epoll_ctl(ep, EPOLL_CTL_MOD, rx.fd, &on) == 0);
 		WANT(epoll_next(ep, 0), i & 1 ? 0 : EPOLLIN, 0, "%d: armed again", i);
 		MUST(epoll_ctl(ep, EPOLL_CTL_MOD, rx.fd, &on) == 0);
@@ -205,14 +96,14 @@ static void replaced(const struct transport *t)
 	struct end e[2];
 	int ep, other;
 
-	ep = claimed(t, e, &tx, &rx, EPOLLIN);
-	WANT_TRUE(put(&tx) && !put(&tx), "woken once");
+	ep = hand_claimed(t, e, &tx, &rx, EPOLLIN);
+	WANT_TRUE(hand_put(&tx) && !hand_put(&tx), "woken once");
 	other = epoll_on(rx.fd, EPOLLIN);
-	WANT_TRUE(put(&tx) && put(&tx), "two sets: woken each time");
+	WANT_TRUE(hand_put(&tx) && hand_put(&tx), "two sets: woken each time");
 	WANT(epoll_next(ep, 0), EPOLLIN, 0, "the one");
 	WANT(epoll_next(other, 0), EPOLLIN, 0, "the other");
 	MUST(epoll_ctl(ep, EPOLL_CTL_DEL, rx.fd, &on) == 0);
-	WANT_TRUE(put(&tx) && !put(&tx), "the other alone: woken once");
+	WANT_TRUE(hand_put(&tx) && !hand_put(&tx), "the other alone: woken once");
 	WANT(epoll_next(other, 0), EPOLLIN, 0, "an event");
 	close(ep);
 	close(other);
@@ -242,17 +133,17 @@ static void rejoined(const struct transport *t)
 	struct end e[2];
 	int ep, i;
 
-	ep = claimed(t, e, &tx, &rx, EPOLLIN);
+	ep = hand_claimed(t, e, &tx, &rx, EPOLLIN);
 	for (i = 0; i < 40; i++) {
 		rejoin(ep, rx.fd, EPOLLIN | ways[i % 4]);
 		if (i & 4) {
 			WANT(epoll_next(ep, 0), 0, 0, "%d: nothing yet", i);
-			WANT_TRUE(put(&tx), "%d: it has asked", i);
+			WANT_TRUE(hand_put(&tx), "%d: it has asked", i);
 		} else {
-			WANT_TRUE(!put(&tx), "%d: it has not asked", i);
+			WANT_TRUE(!hand_put(&tx), "%d: it has not asked", i);
 		}
 		WANT(epoll_next(ep, 0), EPOLLIN, 0, "%d: an event", i);
-		WANT(take(&rx), 1, 0, "%d: the byte", i);
+		WANT(hand_take_all(&rx), 1, 0, "%d: the byte", i);
 	}
 	close(ep);
 	pair_close(e);
@@ -266,7 +157,7 @@ static void rejoined_asleep(const struct transport *t)
 	struct task k;
 	int ep, outer, watched, i;
 
-	ep = claimed(t, e, &tx, &rx, EPOLLIN);
+	ep = hand_claimed(t, e, &tx, &rx, EPOLLIN);
 	outer = epoll_on(ep, EPOLLIN);
 	for (i = 0; i < 30; i++) {
 		watched = i & 1 ? outer : ep;
@@ -277,10 +168,10 @@ static void rejoined_asleep(const struct transport *t)
 		if (!(i % 3))
 			rejoin(ep, rx.fd, EPOLLIN);
 		WANT_TRUE(task_sleeps(&k), "%d: it sleeps on", i);
-		put(&tx);
+		hand_put(&tx);
 		WANT(task_join(&k), 1, 0, "%d: woken", i);
 		WANT(epoll_next(ep, 0), EPOLLIN, 0, "%d: an event", i);
-		WANT(take(&rx), 1, 0, "%d: the byte", i);
+		WANT(hand_take_all(&rx), 1, 0, "%d: the byte", i);
 	}
 	close(outer);
 	close(ep);
@@ -303,24 +194,24 @@ static void beside(const struct transport *t)
 	struct task k;
 	int ep, i;
 
-	ep = claimed(t, e, &tx, &rx, EPOLLIN);
+	ep = hand_claimed(t, e, &tx, &rx, EPOLLIN);
 	for (i = 0; i < 20; i++) {
-		WANT_TRUE(put(&tx) && !put(&tx), "%d: woken once", i);
-		take(&rx);
+		WANT_TRUE(hand_put(&tx) && !hand_put(&tx), "%d: woken once", i);
+		hand_take_all(&rx);
 		task_start(&k, waits_by_poll, &rx.fd);
 		MUST(task_sleeps(&k));
-		WANT_TRUE(put(&tx), "%d: somebody sleeps in poll", i);
+		WANT_TRUE(hand_put(&tx), "%d: somebody sleeps in poll", i);
 		WANT(task_join(&k), 1, 0, "%d: poll", i);
 		WANT(epoll_next(ep, 0), EPOLLIN, 0, "%d: an event", i);
-		take(&rx);
+		hand_take_all(&rx);
 		WANT(epoll_next(ep, 0), 0, 0, "%d: taken", i);
 	}
 	MUST(signal(SIGIO, count) != SIG_ERR && fcntl(rx.fd, F_SETOWN, getpid()) == 0);
-	WANT_TRUE(put(&tx) && !put(&tx), "woken, and it does not ask");
+	WANT_TRUE(hand_put(&tx) && !hand_put(&tx), "woken, and it does not ask");
 	MUST(fcntl(rx.fd, F_SETFL, O_ASYNC) == 0);
 	for (i = 0; i < 20; i++) {
 		signals = 0;
-		WANT_TRUE(put(&tx), "%d: a signal is wanted", i);
+		WANT_TRUE(hand_put(&tx), "%d: a signal is wanted", i);
 		WANT_TRUE(signals, "%d: the signal", i);
 	}
 	close(ep);
@@ -337,15 +228,15 @@ static void multishot(const struct transport *t)
 	int ep, i;
 
 	need_uring(&u);
-	ep = claimed(t, e, &tx, &rx, EPOLLIN);
+	ep = hand_claimed(t, e, &tx, &rx, EPOLLIN);
 	uring_prepare(&u, IORING_OP_POLL_ADD, rx.fd, NULL, IORING_POLL_ADD_MULTI, 7)->
 		poll32_events = POLLIN;
 	uring_submit(&u);
 	for (i = 0; i < 20; i++) {
-		WANT_TRUE(put(&tx), "%d: woken", i);
+		WANT_TRUE(hand_put(&tx), "%d: woken", i);
 		WANT_TRUE(uring_wait(&u, &cqe, URING_SOON_MS), "%d: a completion", i);
 		WANT(cqe.res & POLLIN, POLLIN, 0, "%d: readable", i);
-		take(&rx);
+		hand_take_all(&rx);
 	}
 	uring_close(&u);
 	close(ep);
@@ -367,7 +258,7 @@ static long takes_all(void *arg)
 	while (got < p->total) {
 		if (!epoll_next(p->ep, 30000))
 			return -1;	/* a wake-up was lost */
-		got += take(p->rx);
+		got += hand_take_all(p->rx);
 		if (p->rejoins)
 			rejoin(p->ep, p->rx->fd, p->rejoins);
 	}
@@ -388,13 +279,13 @@ static void raced(const struct transport *t, unsigned int how, bool rejoins)
 	long woken = 0;
 
 	p.rx = &rx;
-	p.ep = claimed(t, e, &tx, &rx, EPOLLIN | how);
+	p.ep = hand_claimed(t, e, &tx, &rx, EPOLLIN | how);
 	task_start(&k, takes_all, &p);
 	for (i = 0; i < p.total; i++) {
 		while (*hand_own(&tx) - hand_other(&tx) > (i & 7 ? 4 : 0) &&
 		       !__atomic_load_n(&k.done, __ATOMIC_ACQUIRE))
 			sched_yield();
-		woken += put(&tx);
+		woken += hand_put(&tx);
 	}
 	WANT(task_join(&k), 0, 0, "all came");
 	WANT_TRUE(woken, "somebody slept");
@@ -425,7 +316,6 @@ static void raced_rejoin_edge(const struct transport *t)
 #define BY_HAND	(CASE_STREAM | CASE_SPEED | CASE_FUSED)
 
 static const struct test_case cases[] = {
-	{ "refused", refused, BY_HAND },
 	{ "level", level, BY_HAND },
 	{ "edge", edge, BY_HAND },
 	{ "oneshot", oneshot, BY_HAND },
