@@ -126,10 +126,10 @@ u64 speed_poll_begin(struct speed_ring *ring, const poll_table *wait)
 
 	if (likely(!READ_ONCE(ring->epoll_func)) || !joins_for_data(wait))
 		return 0;
-	/* Who has asked before is in the queue that is looked at next. */
 	ticket = (u32)atomic_read_acquire(&ring->pair->asks) + 1ull;
 	rcu_read_lock();
 	wq = rcu_dereference(speed_ring_reader(ring)->sk_wq);
+	/* After the count: who has been counted is in the queue. */
 	if (!wq || waitqueue_active(&wq->wait))
 		ticket = 0;
 	rcu_read_unlock();

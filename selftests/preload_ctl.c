@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "passing.h"
 #include "preload/under.h"
 #include "tcp_pair.h"
 
@@ -138,6 +140,43 @@ static void by_child(const struct transport *t, const struct under_case *c)
 	tcp_close(fd);
 }
 
+/* A set that others have, too: by a system call of the program's own, and by a message. */
+static void shared(const struct transport *t, bool passed)
+{
+	int fd[2], ep = busy_set(t, fd, 1), pair[2], copy, status;
+	pid_t pid;
+
+	if (passed) {
+		MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+		fd_pass(pair[0], ep);
+		copy = fd_passed(pair[1]);
+		MUST(copy >= 0);
+		close(copy);
+		close(pair[0]);
+		close(pair[1]);
+	} else {
+		pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		MUST(pid >= 0);
+		if (pid == 0)
+			_exit(0);
+		MUST(waitpid(pid, &status, 0) == pid);
+	}
+	bar_changes();
+	to_kernel(ep, fd[0], EPOLLIN, 1, "a set that is not ours alone");
+	close(ep);
+	tcp_close(fd);
+}
+
+static void by_clone(const struct transport *t, const struct under_case *c)
+{
+	shared(t, false);
+}
+
+static void passed_on(const struct transport *t, const struct under_case *c)
+{
+	shared(t, true);
+}
+
 /* As event loops do that take turns with reading and writing: out of the set and in. */
 static void toggled(const struct transport *t, const struct under_case *c)
 {
@@ -168,6 +207,8 @@ static void toggled(const struct transport *t, const struct under_case *c)
 static const struct under_case cases[] = {
 	{ "none", none, UNDER_BOTH, 20, 20 },
 	{ "by_child", by_child, UNDER_BOTH, 20, 20 },
+	{ "by_clone", by_clone, UNDER_BOTH, 20, 20 },
+	{ "passed_on", passed_on, UNDER_BOTH, 20, 20 },
 	{ "toggled", toggled, UNDER_BOTH, 200, 200 },
 };
 

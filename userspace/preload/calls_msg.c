@@ -3,6 +3,7 @@
  * Interposed: messages. Descriptors that come with one are new.
  */
 #include <limits.h>
+#include "crew.h"
 #include "export.h"
 #include "iov.h"
 #include "real.h"
@@ -34,11 +35,35 @@ static ssize_t msg_recv(int fd, struct msghdr *msg, int flags)
 	return ret;
 }
 
+/* Are there descriptors in a message that is to be sent? */
+static bool msg_gives(const struct msghdr *msg)
+{
+	struct cmsghdr *cmsg;
+
+	if (!msg->msg_controllen || !transfer_address(msg->msg_control))
+		return false;
+	/* CMSG_NXTHDR() is not declared for what is only read. */
+	for (cmsg = CMSG_FIRSTHDR(msg); cmsg; cmsg = CMSG_NXTHDR((struct msghdr *)msg, cmsg))
+		if (cmsg->cmsg_level == SOL_SOCKET && cmsg->cmsg_type == SCM_RIGHTS)
+			return true;
+	return false;
+}
+
+/* Whoever gets a set may change it. */
+static void msg_shares(const struct msghdr *msg)
+{
+	if (crew_any_own() && transfer_address(msg) && msg_gives(msg))
+		crew_shared();
+}
+
 static ssize_t msg_send(int fd, const struct msghdr *msg, int flags)
 {
 	ssize_t ret;
 
-	return transfer_sendmsg(fd, msg, flags, &ret) ? ret : REAL(sendmsg)(fd, msg, flags);
+	if (transfer_sendmsg(fd, msg, flags, &ret))
+		return ret;
+	msg_shares(msg);
+	return REAL(sendmsg)(fd, msg, flags);
 }
 
 PRE_CALL(ssize_t, recvmsg, int fd, struct msghdr *msg, int flags)
@@ -76,6 +101,8 @@ PRE_CALL(int, sendmmsg, int fd, struct mmsghdr *v, unsigned int n, int flags)
 
 	if (!msg_has_handle(fd) || !transfer_address(v)) {
 		msg_count(fd);
+		for (done = 0; transfer_address(v) && done < n && done < IOV_MAX; done++)
+			msg_shares(&v[done].msg_hdr);
 		return REAL(sendmmsg)(fd, v, n, flags);
 	}
 	for (done = 0; done < n && done < IOV_MAX; done++) {

@@ -114,10 +114,14 @@ NEW_CALL(pidfd_getfd, (int pidfd, int fd, unsigned int flags), (pidfd, fd, flags
 
 PRE_CALL(int, epoll_create, int size)
 {
-	return crew_own(table_new(REAL(epoll_create)(size)));
+	unsigned int shares = crew_shares();
+
+	return crew_own(table_new(REAL(epoll_create)(size)), shares);
 }
 
 PRE_CALL(int, epoll_create1, int flags)
 {
-	return crew_own(table_new(REAL(epoll_create1)(flags)));
+	unsigned int shares = crew_shares();
+
+	return crew_own(table_new(REAL(epoll_create1)(flags)), shares);
 }

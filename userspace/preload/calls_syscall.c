@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdarg.h>
 #include "change.h"
+#include "crew.h"
 #include "export.h"
 #include "real.h"
 #include "table.h"
@@ -37,6 +38,16 @@ static void syscall_before(long n, const long arg[6])
 #endif
 	case SYS_dup3:
 		table_replace((int)arg[0], (int)arg[1], (int)arg[2]);
+		break;
+#ifdef SYS_fork
+	case SYS_fork:
+#endif
+	case SYS_clone:
+#ifdef SYS_clone3
+	case SYS_clone3:
+#endif
+		/* Where it is a thread that begins, a set is taken for shared in vain. */
+		crew_shared();
 		break;
 	}
 }

@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) void change_ends(const struct chang
  */
 static inline bool change_none(int epfd, int op, int fd, const struct epoll_event *event)
 {
-	const struct crew *c;
+	struct crew *c;
 	struct watch w;
 
 	if (op != EPOLL_CTL_MOD || !watches.at || !table_has(fd) || !transfer_address(event) ||
@@ -91,7 +91,8 @@ static inline bool change_none(int epfd, int op, int fd, const struct epoll_even
 	return c && __atomic_load_n(&c->own, __ATOMIC_RELAXED) && watch_read(fd, &w) &&
 	       watch_set(&w) == crew_id(c) && crew_can(&w) &&
 	       w.events == event->events && w.data == event->data.u64 &&
-	       pool_word_is_handle(__atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED));
+	       pool_word_is_handle(__atomic_load_n(&table.at[fd].word, __ATOMIC_RELAXED)) &&
+	       crew_surely_has(c, fd);
 }
 
 /**

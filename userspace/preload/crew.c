@@ -84,30 +84,84 @@ __u32 crew_identity(int epfd, bool make)
 	return WATCH_UNKNOWN;
 }
 
+/*
+ * How often another process may have got descriptors of this one, and how many calls of
+ * fork() are under way: what is made meanwhile is the child's, too, or is not.
+ */
+static unsigned int crew_sharings, crew_forks;
+
+/* Before a set is made: for crew_own(). */
+unsigned int crew_shares(void)
+{
+	return __atomic_load_n(&crew_sharings, __ATOMIC_SEQ_CST);
+}
+
 /**
  * crew_own() - nobody else changes a set
  * @epfd: its number, which has just been made; -1: it has not
+ * @shares: of crew_shares(), before it was
  *
  * Context: errno is kept.
  * Return: the number.
  */
-int crew_own(int epfd)
+int crew_own(int epfd, unsigned int shares)
 {
 	struct crew *c;
 
 	if (epfd < 0 || !watches.at || !table_has(epfd) || !crew_identity(epfd, true))
 		return epfd;
 	c = crew_find(epfd);
-	if (c)
-		__atomic_store_n(&c->own, true, __ATOMIC_RELAXED);
+	if (!c)
+		return epfd;
+	__atomic_store_n(&c->own, true, __ATOMIC_SEQ_CST);
+	/* After the store, as crew_shared() looks at sets after it has counted. */
+	if (crew_shares() != shares || __atomic_load_n(&crew_forks, __ATOMIC_SEQ_CST))
+		__atomic_store_n(&c->own, false, __ATOMIC_RELAXED);
 	return epfd;
 }
 
-/* After fork(), in the parent: the child has the sets, too. */
-void crew_forked(void)
+/* Is any set this process's alone? */
+bool crew_any_own(void)
 {
-	for (struct crew *c = crews; c < crews + crews_used; c++)
-		__atomic_store_n(&c->own, false, __ATOMIC_RELAXED);
+	unsigned int used = __atomic_load_n(&crews_used, __ATOMIC_ACQUIRE);
+
+	for (const struct crew *c = crews; c < crews + used; c++)
+		if (__atomic_load_n(&c->own, __ATOMIC_RELAXED))
+			return true;
+	return false;
+}
+
+/**
+ * crew_shared() - another process gets descriptors, sets perhaps among them
+ *
+ * Context: signal-safe; before it gets them.
+ */
+void crew_shared(void)
+{
+	unsigned int used;
+
+	__atomic_add_fetch(&crew_sharings, 1, __ATOMIC_SEQ_CST);
+	used = __atomic_load_n(&crews_used, __ATOMIC_SEQ_CST);
+	for (struct crew *c = crews; c < crews + used; c++)
+		__atomic_store_n(&c->own, false, __ATOMIC_SEQ_CST);
+}
+
+/* Around fork(): before it, and after it in each of the two. */
+void crew_fork_begins(void)
+{
+	__atomic_add_fetch(&crew_forks, 1, __ATOMIC_SEQ_CST);
+	crew_shared();
+}
+
+void crew_fork_ends(void)
+{
+	__atomic_add_fetch(&crew_sharings, 1, __ATOMIC_SEQ_CST);
+	__atomic_sub_fetch(&crew_forks, 1, __ATOMIC_SEQ_CST);
+}
+
+void crew_fork_child(void)
+{
+	__atomic_store_n(&crew_forks, 0, __ATOMIC_SEQ_CST);
 }
 
 /* Is there a set of that identity yet? */

@@ -14,8 +14,13 @@
 #include "watch.h"
 
 int crew_start(void);
-void crew_forked(void);
-int crew_own(int epfd);
+unsigned int crew_shares(void);
+int crew_own(int epfd, unsigned int shares);
+bool crew_any_own(void);
+void crew_shared(void);
+void crew_fork_begins(void);
+void crew_fork_ends(void);
+void crew_fork_child(void);
 __u32 crew_identity(int epfd, bool make);
 bool crew_lives(__u32 set);
 void crew_disband(int epfd);

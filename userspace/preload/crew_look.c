@@ -64,15 +64,21 @@ static inline bool crew_still(const struct member *m)
 	return m->theirs && speed_load_acquire(&m->theirs->index) == m->seen;
 }
 
-/* What only crew_unseen() keeps mapped may have gone since the last look. */
+/*
+ * What only crew_unseen() keeps mapped may have gone since the last look, or what is
+ * waited for may be something else.
+ */
 static void crew_begin(struct crew *c)
 {
 	__u64 goings;
 
 	__atomic_store_n(&c->looks, c->looks + 1, __ATOMIC_SEQ_CST);
 	goings = __atomic_load_n(&crew_goings, __ATOMIC_SEQ_CST);
-	if (spd_likely(goings == c->goings))
+	if (spd_likely(goings == c->goings && !__atomic_load_n(&c->changed, __ATOMIC_RELAXED)))
 		return;
+	__atomic_store_n(&c->changed, false, __ATOMIC_RELAXED);
+	/* What changes from here on says so again. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (unsigned int i = 0; i < c->n; i++)
 		c->member[i].theirs = NULL;
 	c->goings = goings;

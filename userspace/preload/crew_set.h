@@ -38,7 +38,8 @@ struct member {
  * @looks: begun and ended: odd while it looks at its members, see crew_unseen()
  * @id: its identity; 0: free, 1: being made
  * @epfd: its number
- * @own: this process made it, and has not shared it by fork() since
+ * @own: this process made it, and has shared no descriptors since
+ * @changed: a member was while another thread worked on the set
  * @n: members
  * @goings: of crew_goings, up to which members' addresses are good
  * @hand: whom to look at first
@@ -62,6 +63,7 @@ struct crew {
 	__u32		id;
 	int		epfd;
 	bool		own;
+	bool		changed;
 	unsigned int	n;
 	__u64		goings;
 	unsigned int	hand;
@@ -121,20 +123,43 @@ static inline bool crew_can(const struct watch *w)
 	return !(w->events & ~CREW_EVENTS) && (w->events & (EPOLLIN | EPOLLOUT));
 }
 
+/* With its lock. */
+static inline bool crew_has(const struct crew *c, int fd)
+{
+	unsigned int at = __atomic_load_n(&watches.at[fd].at, __ATOMIC_RELAXED);
+
+	return at < c->n && c->member[at].fd == fd;
+}
+
+/* The same; false where somebody works on it, and who asks goes another way. */
+static inline bool crew_surely_has(struct crew *c, int fd)
+{
+	bool has;
+
+	if (!crew_trylock(c))
+		return false;
+	has = crew_has(c, fd);
+	crew_unlock(c);
+	return has;
+}
+
 /*
- * The next look reads anew what is known of a number. Return: whether it is a member; a
- * signal handler that interrupted who works on the set goes without.
+ * The next look reads anew what is known of a number; where somebody works on the set,
+ * that of all its members. Return: whether it is a member, as far as can be told.
  */
 static inline bool crew_remind(struct crew *c, __u32 set, int fd)
 {
-	unsigned int at = __atomic_load_n(&watches.at[fd].at, __ATOMIC_RELAXED);
 	bool has;
 
-	if (crew_id(c) != set || !crew_trylock(c))
+	if (crew_id(c) != set)
 		return false;
-	has = at < c->n && c->member[at].fd == fd;
+	if (!crew_trylock(c)) {
+		__atomic_store_n(&c->changed, true, __ATOMIC_RELEASE);
+		return false;
+	}
+	has = crew_has(c, fd);
 	if (has)
-		c->member[at].theirs = NULL;
+		c->member[__atomic_load_n(&watches.at[fd].at, __ATOMIC_RELAXED)].theirs = NULL;
 	crew_unlock(c);
 	return has;
 }

@@ -41,6 +41,13 @@ static unsigned int main_number(const char *name, unsigned int otherwise, unsign
 	return n < most ? (unsigned int)n : most;
 }
 
+/* After fork(), in the child. */
+static void main_child(void)
+{
+	crew_fork_child();
+	table_child();
+}
+
 __attribute__((constructor)) static void main_start(void)
 {
 	const char *ports = getenv("SPEED_PORTS");
@@ -59,7 +66,7 @@ __attribute__((constructor)) static void main_start(void)
 	    !table_start((__s32)main_number("SPEED_AFTER", MAIN_AFTER, 1, MAIN_AFTER_MAX)) &&
 	    !crew_start()) {
 		watch_start();
-		pthread_atfork(NULL, crew_forked, table_child);
+		pthread_atfork(crew_fork_begins, crew_fork_ends, main_child);
 	}
 	errno = saved;
 }
