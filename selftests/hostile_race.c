@@ -15,7 +15,7 @@
 
 #define RING		8192
 #define LATE_MS		20000
-#define HOSTILE_MS	4000	/* for each transport; ten times more in the long form */
+#define HOSTILE_MS	2000	/* for each transport; twenty times more in the long form */
 #define SCRIBBLES	400	/* strokes on one connection */
 #define SECRET		'S'	/* what friends say; no liar writes this byte */
 
@@ -255,7 +255,7 @@ static void storm(const struct transport *t)
 		l[i] = (struct liar){ t, a, i };
 		pid[i] = process_start(liar, &l[i]);
 	}
-	until = now_ms() + soak_times(HOSTILE_MS, 10);
+	until = now_ms() + soak_times(HOSTILE_MS, 20);
 	latest = until + LATE_MS;
 	while (now_ms() < until || (!enough(&s) && now_ms() < latest)) {
 		serve(t, fd, &s);

@@ -262,7 +262,7 @@ static void run(int seconds, int (*life)(void *end))
 	pid_t pid[2];
 	int i;
 
-	seconds = brief() ? seconds / 2 : soak_times(seconds, 12);
+	seconds = soak() ? 12 * seconds : seconds / 2;
 	for (i = 0; i < 2; i++)
 		pid[i] = process_start(life, &number[i]);
 	for (i = 0; i < FLIPS; i++)
