@@ -22,11 +22,11 @@
  *
  * A program that takes a socket out of its set and puts it in again for each message
  * would have the flag set each time. So a set that joins a claimed ring's queue to hear of
- * data, and is alone there, is told that there is some: it has the socket on its ready list
- * then, asks before it sleeps, and tells nobody what it was told now. Who else joins is
- * woken at once: he looks once more, and sets the flag. A set that has no memory to join is
- * not in the queue, and another may be, asleep; so the queue has to be empty before, and
- * nobody may have asked since.
+ * data, and is alone there, is told that there is some, and the flag stays clear: it has the
+ * socket on its ready list then, asks before it sleeps, and tells nobody what it was told
+ * now. For who else joins the flag is set, as it is where nothing was claimed. A set that
+ * has no memory to join is not in the queue, and another may be, asleep; so the queue has
+ * to be empty before, and nobody may have polled since.
  */
 #include <linux/fs.h>
 #include <linux/wait.h>
@@ -36,10 +36,14 @@
 #include "ring.h"
 #include "wait.h"
 
-/* Return: the function of who is alone in the queue of a ring's reader, or NULL. */
+/*
+ * Return: the function of who is alone in the queue of a ring's reader, or NULL. Threads,
+ * poll() and io_uring leave something in their entries, a set does not.
+ */
 static wait_queue_func_t only_func(struct speed_ring *ring)
 {
 	wait_queue_func_t func = NULL;
+	struct wait_queue_entry *only;
 	struct socket_wq *wq;
 	unsigned long flags;
 
@@ -47,16 +51,17 @@ static wait_queue_func_t only_func(struct speed_ring *ring)
 	wq = rcu_dereference(speed_ring_reader(ring)->sk_wq);
 	if (wq) {
 		spin_lock_irqsave(&wq->wait.lock, flags);
-		if (list_is_singular(&wq->wait.head) && !wq->fasync_list)
-			func = list_first_entry(&wq->wait.head, struct wait_queue_entry,
-						entry)->func;
+		only = list_first_entry_or_null(&wq->wait.head, struct wait_queue_entry, entry);
+		if (only && list_is_singular(&wq->wait.head) && !only->private &&
+		    !wq->fasync_list)
+			func = only->func;
 		spin_unlock_irqrestore(&wq->wait.lock, flags);
 	}
 	rcu_read_unlock();
 	return func;
 }
 
-/* Does an epoll set have the file? Looked at after the queue: a set leaves that first. */
+/* Does an epoll set have the file? */
 static bool in_a_set(const struct file *file)
 {
 #ifdef CONFIG_EPOLL
@@ -80,7 +85,8 @@ int speed_epoll_claim(struct speed_ring *ring, const struct file *file)
 
 	if (!func || !in_a_set(file))
 		return -EBUSY;
-	WRITE_ONCE(ring->epoll_func, func);
+	/* Whoever sees it sees who was in the queue: speed_poll_begin() */
+	smp_store_release(&ring->epoll_func, func);
 	return 0;
 }
 
@@ -111,40 +117,53 @@ static bool joins_for_data(const poll_table *wait)
 }
 
 /**
- * speed_poll_begin() - poll(): before who asks joins the queue
+ * speed_poll_begin() - poll(): before who asks joins the queue, looks, or sets the flag
  * @ring: the ring that is to be read
  * @wait: wait table, or NULL
  *
  * Context: process.
- * Return: for speed_poll_flag(): 0, or one more than how often was asked, where who joins
- * will be the first.
+ * Return: for speed_poll_flag(): 0, or what counts polls, plus one, where who joins will be
+ * the first.
  */
 u64 speed_poll_begin(struct speed_ring *ring, const poll_table *wait)
 {
 	struct socket_wq *wq;
 	u64 ticket;
 
-	if (likely(!READ_ONCE(ring->epoll_func)) || !joins_for_data(wait))
+	if (likely(!READ_ONCE(ring->epoll_func)))
 		return 0;
-	ticket = (u32)atomic_read_acquire(&ring->pair->asks) + 1ull;
+	/* A full barrier: who has been counted before is in the queue, if anywhere. */
+	ticket = (u32)atomic_inc_return(&ring->pair->polls) + 1ull;
+	if (!joins_for_data(wait))
+		return 0;
 	rcu_read_lock();
 	wq = rcu_dereference(speed_ring_reader(ring)->sk_wq);
-	/* After the count: who has been counted is in the queue. */
+	/* After the count. */
 	if (!wq || waitqueue_active(&wq->wait))
 		ticket = 0;
 	rcu_read_unlock();
 	return ticket;
 }
 
-/* Who is alone in the queue is who has just joined: it is a set, and is told so. */
+/* Who is alone in the queue is who has just joined, and a set. */
+static bool alone(struct speed_ring *ring, const struct file *file, u64 ticket)
+{
+	return speed_epoll_alone(ring) && in_a_set(file) &&
+	       (u32)atomic_read(&ring->pair->polls) + 1ull == ticket;
+}
+
+/* Return: whether it is told that there is something; then the flag is clear. */
 static bool told(struct speed_ring *ring, const struct file *file, u64 ticket)
 {
-	if (!ticket)
+	if (!ticket || !alone(ring, file, ticket))
 		return false;
-	/* Set by poll() itself; then the look: who asks sets it after he has said so. */
+	/* poll() itself has set it; and so does another after he has been counted. */
 	speed_ring_unflag(ring, SPEED_NEED_DATA);
-	return speed_epoll_alone(ring) && in_a_set(file) &&
-	       (u32)atomic_read(&ring->pair->asks) + 1ull == ticket;
+	if (likely(alone(ring, file, ticket)))
+		return true;
+	/* What came while it was clear woke nobody. */
+	speed_wake_mapped_data(ring);
+	return false;
 }
 
 /**
@@ -171,12 +190,8 @@ __poll_t speed_poll_flag(struct speed_ring *ring, const struct file *file,
 			return 0;
 		if (likely(told(ring, file, ticket)))
 			return EPOLLIN | EPOLLRDNORM;
-		speed_wake_mapped_data(ring);
+		speed_need_data(ring);
 	} else if (claimed || joins(wait)) {
-		if (claimed) {
-			smp_mb__before_atomic();	/* he is in the queue, if anywhere */
-			atomic_inc(&ring->pair->asks);
-		}
 		speed_need_data(ring);
 	}
 	return 0;

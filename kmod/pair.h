@@ -179,7 +179,7 @@ struct speed_tcp_pair {
  *	in a call of ours
  * @shy: waits of each endpoint that are left before it yields again
  * @shyness: how many there will be next time
- * @asks: polls of claimed rings without joining a queue (epoll.c)
+ * @polls: of claimed rings (epoll.c)
  * @map: each endpoint's mapping file, made with its first lease; NULL again when
  *	the endpoint is released
  * @tcp: TCP alone: what the shim keeps
@@ -197,7 +197,7 @@ struct speed_pair {
 	int cpu[2];
 	u16 shy[2];
 	u16 shyness[2];
-	atomic_t asks;
+	atomic_t polls;
 	struct speed_map *map[2];
 	struct speed_tcp_pair tcp;
 	struct llist_node dead;

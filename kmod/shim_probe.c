@@ -187,10 +187,12 @@ static void child_comes(struct sock *sk, const struct speed_net *sn)
 {
 	struct shim *shim = shim_of(sk), *other;
 	struct sock *peer;
+	bool local;
 
-	/* A listener that asked by name has children that come from afar, too. */
-	if (!is_local(sk) || (!shim && !(READ_ONCE(sn->loopback) &&
-					 speed_port_allowed(sn, inet_sk(sk)->inet_num))))
+	if (!shim && !(READ_ONCE(sn->loopback) && speed_port_allowed(sn, inet_sk(sk)->inet_num)))
+		return;
+	local = is_local(sk);
+	if (!shim && !local)
 		return;
 	if (!shim && sk->sk_kern_sock && !SPEED_MPTCP_ACCEPTS_OURS) {
 		speed_count_reason(SPEED_TCP_KERNEL);
@@ -201,9 +203,11 @@ static void child_comes(struct sock *sk, const struct speed_net *sn)
 		speed_count_reason(SPEED_TCP_FASTOPEN);
 		return;
 	}
-	peer = shim_find_peer(sk, true);
+	/* A listener that asked by name has children that come from afar, too. */
+	peer = shim_find_peer(sk, local);
 	if (!peer) {
-		speed_count_reason(SPEED_TCP_PEER);
+		if (local)
+			speed_count_reason(SPEED_TCP_PEER);
 		return;
 	}
 	other = shim_of(peer);

@@ -12,6 +12,7 @@
 #include "faults.h"
 #include "hand.h"
 #include "task.h"
+#include "uring.h"
 
 #define SOON_MS	20000
 #define MOST	100	/* allocations of an epoll_ctl() */
@@ -71,6 +72,33 @@ static void no_set(const struct transport *t)
 	pair_close(e);
 }
 
+/* One who is told once, and does not look: not before there is something. */
+static void by_uring(const struct transport *t)
+{
+	struct io_uring_cqe cqe;
+	struct hand tx, rx;
+	struct end e[2];
+	struct uring u;
+	int ep, i;
+
+	need_uring(&u);
+	ep = hand_claimed(t, e, &tx, &rx, EPOLLIN);
+	for (i = 0; i < 4; i++) {
+		/* Beside the set, and alone. */
+		if (i == 2)
+			close(ep);
+		uring_prepare(&u, IORING_OP_POLL_ADD, rx.fd, NULL, 0, 7)->poll32_events = POLLIN;
+		uring_submit(&u);
+		WANT_TRUE(!uring_wait(&u, &cqe, 50), "%d: nothing yet", i);
+		WANT_TRUE(hand_put(&tx), "%d: it is to be woken", i);
+		WANT_TRUE(uring_wait(&u, &cqe, URING_SOON_MS), "%d: a completion", i);
+		WANT(cqe.res & POLLIN, POLLIN, 0, "%d: readable", i);
+		WANT(hand_take_all(&rx), 1, 0, "%d: the byte", i);
+	}
+	uring_close(&u);
+	pair_close(e);
+}
+
 /*
  * One set sleeps; another has no memory to join, or its caller's words cannot be read.
  * Return: whether an allocation has failed.
@@ -123,6 +151,7 @@ static void without_memory(const struct transport *t)
 static const struct test_case cases[] = {
 	{ "refused", refused, BY_HAND },
 	{ "no_set", no_set, BY_HAND },
+	{ "by_uring", by_uring, BY_HAND },
 	{ "without_memory", without_memory, BY_HAND },
 };
 

@@ -46,7 +46,9 @@ static void syscall_before(long n, const long arg[6])
 #ifdef SYS_clone3
 	case SYS_clone3:
 #endif
-		/* Where it is a thread that begins, a set is taken for shared in vain. */
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+		/* A thread, or a message without descriptors: a set is taken for shared in vain. */
 		crew_shared();
 		break;
 	}

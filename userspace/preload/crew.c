@@ -114,8 +114,8 @@ int crew_own(int epfd, unsigned int shares)
 	if (!c)
 		return epfd;
 	__atomic_store_n(&c->own, true, __ATOMIC_SEQ_CST);
-	/* After the store, as crew_shared() looks at sets after it has counted. */
-	if (crew_shares() != shares || __atomic_load_n(&crew_forks, __ATOMIC_SEQ_CST))
+	/* As crew_shared() looks at sets after it has counted; and a fork ends after that. */
+	if (__atomic_load_n(&crew_forks, __ATOMIC_SEQ_CST) || crew_shares() != shares)
 		__atomic_store_n(&c->own, false, __ATOMIC_RELAXED);
 	return epfd;
 }
