@@ -127,22 +127,13 @@ static bool joins_for_data(const poll_table *wait)
  */
 u64 speed_poll_begin(struct speed_ring *ring, const poll_table *wait)
 {
-	struct socket_wq *wq;
 	u64 ticket;
 
 	if (likely(!READ_ONCE(ring->epoll_func)))
 		return 0;
 	/* A full barrier: who has been counted before is in the queue, if anywhere. */
 	ticket = (u32)atomic_inc_return(&ring->pair->polls) + 1ull;
-	if (!joins_for_data(wait))
-		return 0;
-	rcu_read_lock();
-	wq = rcu_dereference(speed_ring_reader(ring)->sk_wq);
-	/* After the count. */
-	if (!wq || waitqueue_active(&wq->wait))
-		ticket = 0;
-	rcu_read_unlock();
-	return ticket;
+	return joins_for_data(wait) && !speed_has_waiters(speed_ring_reader(ring)) ? ticket : 0;
 }
 
 /* Who is alone in the queue is who has just joined, and a set. */
@@ -190,9 +181,8 @@ __poll_t speed_poll_flag(struct speed_ring *ring, const struct file *file,
 			return 0;
 		if (likely(told(ring, file, ticket)))
 			return EPOLLIN | EPOLLRDNORM;
-		speed_need_data(ring);
-	} else if (claimed || joins(wait)) {
-		speed_need_data(ring);
 	}
+	if (claimed || joins(wait))
+		speed_need_data(ring);
 	return 0;
 }

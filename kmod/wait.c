@@ -34,7 +34,7 @@
 #include "yield.h"
 
 /* Poll entries and SIGIO count: they wait for as long as they are there. */
-static bool has_waiters(struct sock *sk)
+bool speed_has_waiters(struct sock *sk)
 {
 	struct socket_wq *wq;
 	bool yes;
@@ -56,7 +56,7 @@ void speed_wake_data(struct speed_ring *ring)
 {
 	struct sock *sk = speed_ring_reader(ring);
 
-	if (has_waiters(sk)) {
+	if (speed_has_waiters(sk)) {
 		speed_pair_woken(ring->pair, !ring->end);
 		trace_speed_wake(ring->pair->id, ring->end, SPEED_NEED_DATA);
 		speed_tell_data(ring->pair, sk);
@@ -70,7 +70,7 @@ void speed_wake_data(struct speed_ring *ring)
 void speed_wake_mapped_data(struct speed_ring *ring)
 {
 	speed_ring_unflag(ring, SPEED_NEED_DATA);
-	if (!has_waiters(speed_ring_reader(ring)))
+	if (!speed_has_waiters(speed_ring_reader(ring)))
 		return;
 	if (!speed_epoll_alone(ring))
 		speed_ring_flag(ring, SPEED_NEED_DATA);

@@ -10,6 +10,16 @@
 /* How long a writer waits for a ring that can be passed by, jiffies. */
 #define SPEED_PATIENCE	max(HZ / 50, 2)
 
+/**
+ * speed_has_waiters() - is anybody in the queue of a socket?
+ * @sk: the socket
+ *
+ * Poll entries and SIGIO count: they wait for as long as they are there. The look comes
+ * after whatever the caller did before.
+ *
+ * Context: any.
+ */
+bool speed_has_waiters(struct sock *sk);
 void speed_wake_data(struct speed_ring *ring);
 void speed_wake_writer(struct speed_ring *ring);
 void speed_wake_mapped_data(struct speed_ring *ring);

@@ -110,13 +110,6 @@ static void replaced(const struct transport *t)
 	pair_close(e);
 }
 
-static long waits_by_poll(void *arg)
-{
-	struct pollfd p = { .fd = *(int *)arg, .events = POLLIN };
-
-	return poll(&p, 1, URING_SOON_MS);
-}
-
 static void rejoin(int ep, int fd, unsigned int events)
 {
 	struct epoll_event on = { .events = events };
@@ -163,7 +156,7 @@ static void rejoined_asleep(const struct transport *t)
 		watched = i & 1 ? outer : ep;
 		if (i % 3)
 			rejoin(ep, rx.fd, EPOLLIN);
-		task_start(&k, waits_by_poll, &watched);
+		task_start(&k, sleeps_in_poll, &watched);
 		MUST(task_sleeps(&k));
 		if (!(i % 3))
 			rejoin(ep, rx.fd, EPOLLIN);
@@ -198,7 +191,7 @@ static void beside(const struct transport *t)
 	for (i = 0; i < 20; i++) {
 		WANT_TRUE(hand_put(&tx) && !hand_put(&tx), "%d: woken once", i);
 		hand_take_all(&rx);
-		task_start(&k, waits_by_poll, &rx.fd);
+		task_start(&k, sleeps_in_poll, &rx.fd);
 		MUST(task_sleeps(&k));
 		WANT_TRUE(hand_put(&tx), "%d: somebody sleeps in poll", i);
 		WANT(task_join(&k), 1, 0, "%d: poll", i);

@@ -14,7 +14,6 @@
 #include "task.h"
 #include "uring.h"
 
-#define SOON_MS	20000
 #define MOST	100	/* allocations of an epoll_ctl() */
 
 static void refused(const struct transport *t)
@@ -45,30 +44,21 @@ static void refused(const struct transport *t)
 	pair_close(e);
 }
 
-static long waits_by_poll(void *arg)
-{
-	struct pollfd p = { .fd = *(int *)arg, .events = POLLIN };
-
-	return poll(&p, 1, SOON_MS);
-}
-
 /* Who waits is no set: he would be told that there is something when he asks again. */
 static void no_set(const struct transport *t)
 {
 	struct hand tx, rx;
-	struct pollfd p;
 	struct end e[2];
 	struct task k;
 
 	hand_both(t, e, &tx, &rx);
-	task_start(&k, waits_by_poll, &rx.fd);
+	task_start(&k, sleeps_in_poll, &rx.fd);
 	MUST(task_sleeps(&k));
 	WANT_ERR(hand_claim(&rx), EBUSY, "poll() alone waits");
 	WANT_TRUE(hand_put(&tx), "it is to be woken");
 	WANT(task_join(&k), 1, 0, "poll()");
 	WANT(hand_take_all(&rx), 1, 0, "the byte");
-	p = (struct pollfd){ .fd = rx.fd, .events = POLLIN };
-	WANT(poll(&p, 1, 10), 0, 0, "there is nothing");
+	WANT(poll_wait(rx.fd, POLLIN, 10), 0, 0, "there is nothing");
 	pair_close(e);
 }
 
@@ -132,7 +122,7 @@ static void without_memory(const struct transport *t)
 	other = epoll_create1(EPOLL_CLOEXEC);
 	do {
 		WANT(epoll_next(ep, 0), 0, 0, "%d: nothing yet", ++n);
-		task_start(&k, waits_by_poll, &ep);
+		task_start(&k, sleeps_in_poll, &ep);
 		MUST(task_sleeps(&k));
 		failed = joins_in_vain(&rx, other, n);
 		hand_put(&tx);

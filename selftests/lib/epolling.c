@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What tests with epoll share: see epolling.h. */
+#include <poll.h>
+
 #include "epolling.h"
 #include "trace.h"
+#include "transport.h"
+
+#define SOON_MS	20000	/* what must come comes, however slow the machine */
 
 int epoll_on(int fd, unsigned int events)
 {
@@ -20,4 +25,9 @@ unsigned int epoll_next(int ep, int ms)
 
 	MUST(n >= 0);
 	return n ? ev.events : 0;
+}
+
+long sleeps_in_poll(void *fd)
+{
+	return poll_wait(*(int *)fd, POLLIN, SOON_MS) != 0;
 }

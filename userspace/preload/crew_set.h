@@ -123,22 +123,22 @@ static inline bool crew_can(const struct watch *w)
 	return !(w->events & ~CREW_EVENTS) && (w->events & (EPOLLIN | EPOLLOUT));
 }
 
-/* With its lock. */
-static inline bool crew_has(const struct crew *c, int fd)
+/* The member that a number is, or NULL; with the set's lock. */
+static inline struct member *crew_member(struct crew *c, int fd)
 {
 	unsigned int at = __atomic_load_n(&watches.at[fd].at, __ATOMIC_RELAXED);
 
-	return at < c->n && c->member[at].fd == fd;
+	return at < c->n && c->member[at].fd == fd ? &c->member[at] : NULL;
 }
 
-/* The same; false where somebody works on it, and who asks goes another way. */
+/* Is a number a member? False, too, where somebody works on the set. */
 static inline bool crew_surely_has(struct crew *c, int fd)
 {
 	bool has;
 
 	if (!crew_trylock(c))
 		return false;
-	has = crew_has(c, fd);
+	has = crew_member(c, fd);
 	crew_unlock(c);
 	return has;
 }
@@ -149,7 +149,7 @@ static inline bool crew_surely_has(struct crew *c, int fd)
  */
 static inline bool crew_remind(struct crew *c, __u32 set, int fd)
 {
-	bool has;
+	struct member *m;
 
 	if (crew_id(c) != set)
 		return false;
@@ -157,11 +157,11 @@ static inline bool crew_remind(struct crew *c, __u32 set, int fd)
 		__atomic_store_n(&c->changed, true, __ATOMIC_RELEASE);
 		return false;
 	}
-	has = crew_has(c, fd);
-	if (has)
-		c->member[__atomic_load_n(&watches.at[fd].at, __ATOMIC_RELAXED)].theirs = NULL;
+	m = crew_member(c, fd);
+	if (m)
+		m->theirs = NULL;
 	crew_unlock(c);
-	return has;
+	return m;
 }
 
 int crew_look(struct crew *c, struct epoll_event *events, int max);
