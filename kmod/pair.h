@@ -168,6 +168,16 @@ struct speed_tcp_pair {
 };
 
 /**
+ * struct speed_shy - how often to sleep at once, where a yield might do (yield.h)
+ * @left: waits that are left before the next yield
+ * @span: how many there will be if that one is in vain
+ */
+struct speed_shy {
+	u16 left;
+	u16 span;
+};
+
+/**
  * struct speed_pair - two endpoints and two rings
  * @refs: see the head comment
  * @type: SOCK_STREAM or SOCK_SEQPACKET
@@ -177,8 +187,7 @@ struct speed_tcp_pair {
  * @id: number, never used again
  * @cpu: where each endpoint's user last was, plus one; negative while it sleeps
  *	in a call of ours
- * @shy: waits of each endpoint that are left before it yields again
- * @shyness: how many there will be next time
+ * @shy: when each endpoint's user yields again
  * @polls: of claimed rings (epoll.c)
  * @map: each endpoint's mapping file, made with its first lease; NULL again when
  *	the endpoint is released
@@ -195,8 +204,7 @@ struct speed_pair {
 	const struct speed_door *door;
 	u64 id;
 	int cpu[2];
-	u16 shy[2];
-	u16 shyness[2];
+	struct speed_shy shy[2];
 	atomic_t polls;
 	struct speed_map *map[2];
 	struct speed_tcp_pair tcp;

@@ -249,11 +249,12 @@ int shim_empty_ring(struct sock *sk, struct speed_ring *ring);
 int shim_bring_home(struct shim *shim, u32 reason);
 int shim_bring_home_locked(struct shim *shim, u32 reason);
 
-/* shim_tx.c, shim_rx.c, shim_wait.c, shim_peek.c */
+/* shim_tx.c, shim_rx.c, shim_unread.c, shim_wait.c, shim_peek.c */
 int shim_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);
 ssize_t shim_receive(struct sock *sk, struct msghdr *msg, size_t len, int flags);
 bool shim_data_ready(struct speed_ring *ring, u64 want);
 bool shim_is_readable(struct sock *sk);
+u64 shim_readable(struct speed_ring *ring, const struct sock *sk);
 u64 shim_unread(const struct shim *shim);
 u64 shim_inq(const struct shim *shim);
 int shim_wait(struct shim *shim, u64 want, long *timeo);

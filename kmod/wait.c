@@ -186,16 +186,15 @@ static inline bool yield_first(struct speed_ring *ring, u64 want, u32 need)
 	struct speed_pair *pair = ring->pair;
 	int end = need == SPEED_NEED_DATA ? !ring->end : ring->end;
 	unsigned long then = jiffies;
+	bool came;
 
-	if (!speed_yield_worthwhile(pair, end))
+	if (READ_ONCE(pair->cpu[!end]) != raw_smp_processor_id() + 1 ||
+	    !speed_yield_may(&pair->shy[end]))
 		return false;
 	speed_compat_yield();
-	if (likely(ready(ring, want, need) && !time_after(jiffies, then))) {
-		pair->shyness[end] /= 2;
-		return true;
-	}
-	speed_yield_in_vain(pair, end);
-	return ready(ring, want, need);
+	came = ready(ring, want, need);
+	speed_yield_learn(&pair->shy[end], came && !time_after(jiffies, then));
+	return came;
 }
 
 /**

@@ -15,7 +15,6 @@
 #include <linux/jiffies.h>
 #include <linux/sched.h>
 #include <linux/sched/stat.h>
-#include <linux/smp.h>
 
 #include "pair.h"
 
@@ -23,23 +22,30 @@
 #define SPEED_SHY_MIN	8
 #define SPEED_SHY_MAX	32768
 
-static inline bool speed_yield_worthwhile(struct speed_pair *pair, int end)
+/* Has what was yielded for last time come? If not, now is a time to sleep. */
+static inline bool speed_yield_may(struct speed_shy *shy)
 {
-	u16 shy = READ_ONCE(pair->shy[end]);
+	u16 left = READ_ONCE(shy->left);
 
-	if (READ_ONCE(pair->cpu[!end]) != raw_smp_processor_id() + 1)
-		return false;
-	if (shy) {
-		WRITE_ONCE(pair->shy[end], shy - 1);
+	if (left) {
+		WRITE_ONCE(shy->left, left - 1);
 		return false;
 	}
 	return current->policy == SCHED_NORMAL && !single_task_running();
 }
 
-static inline void speed_yield_in_vain(struct speed_pair *pair, int end)
+/* @came: and before a tick passed */
+static inline void speed_yield_learn(struct speed_shy *shy, bool came)
 {
-	pair->shyness[end] = clamp(2 * pair->shyness[end], SPEED_SHY_MIN, SPEED_SHY_MAX);
-	pair->shy[end] = pair->shyness[end];
+	u16 span = READ_ONCE(shy->span);
+
+	if (likely(came)) {
+		WRITE_ONCE(shy->span, span / 2);
+		return;
+	}
+	span = clamp(2 * span, SPEED_SHY_MIN, SPEED_SHY_MAX);
+	WRITE_ONCE(shy->span, span);
+	WRITE_ONCE(shy->left, span);
 }
 
 #endif

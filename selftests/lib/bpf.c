@@ -57,16 +57,21 @@ int bpf_link_device(int prog, int ifindex, enum bpf_attach_type at, int flags)
 	return bpf(BPF_LINK_CREATE, &attr);
 }
 
-int bpf_map(enum bpf_map_type type)
+int bpf_map_of(enum bpf_map_type type, uint32_t size, uint32_t entries)
 {
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.map_type = type;
 	attr.key_size = sizeof(uint32_t);
-	attr.value_size = sizeof(uint32_t);
-	attr.max_entries = 4;
+	attr.value_size = size;
+	attr.max_entries = entries;
 	return bpf(BPF_MAP_CREATE, &attr);
+}
+
+int bpf_map(enum bpf_map_type type)
+{
+	return bpf_map_of(type, sizeof(uint32_t), 4);
 }
 
 int bpf_map_set(int map, uint32_t key, uint32_t value)

@@ -14,6 +14,8 @@ int bpf_load(enum bpf_prog_type type, int value);
 int bpf_attach_group(int prog, int group, enum bpf_attach_type at);
 /* To a device; it goes with the descriptor that is returned. */
 int bpf_link_device(int prog, int ifindex, enum bpf_attach_type at, int flags);
+/* A map of so many entries of size bytes, by four-byte keys: a descriptor, or -1 and errno. */
+int bpf_map_of(enum bpf_map_type type, uint32_t size, uint32_t entries);
 /* A small map of four-byte words by four-byte keys: a descriptor, or -1 and errno. */
 int bpf_map(enum bpf_map_type type);
 /* 0, or -1 and errno. */

@@ -14,43 +14,53 @@
 #include "trace.h"
 
 #define KPROBES		"/sys/bus/event_source/devices/kprobe/type"
-#define LOOKS		8000	/* at the clock; the verifier follows each */
-#define FRAMES		256	/* bytes */
+#define LOOKS		200	/* at the clock; the verifier follows each */
+#define BULK		(512 << 10)	/* bytes, copied between two looks */
+#define KEY		(-4)	/* where the map's key is on the stack */
 #define NS_PER_MS	1000000
 
 #define MOV(to, from)	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from) }
 #define SET(to, value)	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (to), .imm = (value) }
+#define FROM_MAP(to, map) \
+	{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = (to), .src_reg = BPF_PSEUDO_MAP_FD, \
+	  .imm = (map) }, { 0 }
 #define ADD(to, value)	{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = (to), .imm = (value) }
 #define CALL(func)	{ .code = BPF_JMP | BPF_CALL, .imm = (func) }
 #define EXIT		{ .code = BPF_JMP | BPF_EXIT }
 
-/* Only this thread is held up. Between looks at the clock the stack is walked: that is slow. */
-static int load(pid_t tid)
+/*
+ * Only this thread is held up. What takes the time between two looks at the clock is that
+ * the map's only entry is written over itself.
+ */
+static int load(pid_t tid, int map)
 {
 	const struct bpf_insn code[] = {
-		MOV(BPF_REG_8, BPF_REG_1),
 		CALL(BPF_FUNC_get_current_pid_tgid),
-		{ .code = BPF_JMP32 | BPF_JNE | BPF_K, .dst_reg = BPF_REG_0, .imm = tid, .off = 16 },
+		{ .code = BPF_JMP32 | BPF_JNE | BPF_K, .dst_reg = BPF_REG_0, .imm = tid, .off = 23 },
 		CALL(BPF_FUNC_ktime_get_ns),
 		MOV(BPF_REG_7, BPF_REG_0),
 		ADD(BPF_REG_7, DELAY_MS * NS_PER_MS),
-		SET(BPF_REG_6, LOOKS),
-		/* 7: until it is late enough */
-		CALL(BPF_FUNC_ktime_get_ns),
-		{ .code = BPF_JMP | BPF_JLT | BPF_X, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_7,
-		  .off = 2 },
-		SET(BPF_REG_0, 0),
-		EXIT,
-		/* 11: */
-		MOV(BPF_REG_1, BPF_REG_8),
+		{ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = KEY, .imm = 0 },
+		FROM_MAP(BPF_REG_1, map),
 		MOV(BPF_REG_2, BPF_REG_10),
-		ADD(BPF_REG_2, -FRAMES),
-		SET(BPF_REG_3, FRAMES),
-		SET(BPF_REG_4, 0),
-		CALL(BPF_FUNC_get_stack),
+		ADD(BPF_REG_2, KEY),
+		CALL(BPF_FUNC_map_lookup_elem),
+		{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .imm = 0, .off = 13 },
+		MOV(BPF_REG_8, BPF_REG_0),
+		SET(BPF_REG_6, LOOKS),
+		/* 14: until it is late enough */
+		CALL(BPF_FUNC_ktime_get_ns),
+		{ .code = BPF_JMP | BPF_JGE | BPF_X, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_7,
+		  .off = 9 },
+		FROM_MAP(BPF_REG_1, map),
+		MOV(BPF_REG_2, BPF_REG_10),
+		ADD(BPF_REG_2, KEY),
+		MOV(BPF_REG_3, BPF_REG_8),
+		SET(BPF_REG_4, BPF_ANY),
+		CALL(BPF_FUNC_map_update_elem),
 		ADD(BPF_REG_6, -1),
-		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = BPF_REG_6, .off = -12 },
-		/* 19: */
+		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = BPF_REG_6, .off = -11 },
+		/* 25: */
 		SET(BPF_REG_0, 0),
 		EXIT,
 	};
@@ -64,7 +74,7 @@ int delay_begin(const char *function)
 		.size = sizeof(attr), .kprobe_func = (uintptr_t)function,
 	};
 	char type[32];
-	int event, prog;
+	int event, map, prog;
 
 	if (geteuid())
 		trace_skip("needs root, to set a kprobe");
@@ -73,8 +83,11 @@ int delay_begin(const char *function)
 	attr.type = atoi(type);
 	event = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	MUST(event >= 0);
-	prog = load(gettid());
+	map = bpf_map_of(BPF_MAP_TYPE_ARRAY, BULK, 1);
+	MUST(map >= 0);
+	prog = load(gettid(), map);
 	MUST(prog >= 0);
+	close(map);
 	MUST(ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) == 0);
 	MUST(ioctl(event, PERF_EVENT_IOC_ENABLE, 0) == 0);
 	close(prog);
