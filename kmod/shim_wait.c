@@ -6,7 +6,6 @@
  *
  * SO_BUSY_POLL makes a reader look at the ring for that long before it sleeps.
  */
-#include <linux/jiffies.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
@@ -16,7 +15,6 @@
 #include <net/busy_poll.h>
 #include <net/sock.h>
 
-#include "compat/compat.h"
 #include "ring.h"
 #include "shim.h"
 #include "wait.h"
@@ -65,7 +63,15 @@ static bool ring_ready(struct speed_ring *ring, u64 want)
 
 static bool is_ready(struct shim *shim, struct speed_ring *ring, u64 want)
 {
-	return ring ? ring_ready(ring, want) : ready(shim, want);
+	struct speed_pair *pair;
+
+	if (ring)
+		return ring_ready(ring, want);
+	/* One that came since we saw none may be mapped, and be read by others, by now. */
+	pair = shim_pair(shim);
+	if (pair)
+		speed_need_data(shim_rx_ring(shim, pair));
+	return ready(shim, want);
 }
 
 static bool has_given_up(const struct shim *shim, u32 before)
@@ -109,23 +115,23 @@ static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, u32 g
 static DEFINE_PER_CPU(struct speed_shy, first_shy);
 
 /*
- * A connection that is new has no pair, and who was here to make it is as likely to send
- * now as anybody else is to have work: yield.h.
+ * A server waits for a connection's first bytes, and there is no pair to tell where the
+ * client is. When it connected it was where TCP's last packet came in: yield.h.
  */
-static bool yield_first(struct shim *shim, u64 want)
+static bool yield_first(struct shim *shim, u64 want, long *timeo)
 {
 	struct speed_shy *shy = raw_cpu_ptr(&first_shy);
-	unsigned long then = jiffies;
 	struct sock *sk = shim->sk;
+	unsigned long ticks;
 	bool came;
 
 	/* Who is told by SIGIO is told of what comes while it does not sleep. */
-	if (READ_ONCE(sk->sk_incoming_cpu) != raw_smp_processor_id() ||
-	    sock_flag(sk, SOCK_FASYNC) || !speed_yield_may(shy))
+	if (!shim->slot || !READ_ONCE(shim_conn(shim)->joined) || sock_flag(sk, SOCK_FASYNC) ||
+	    READ_ONCE(sk->sk_incoming_cpu) != raw_smp_processor_id() || !speed_yield_may(shy))
 		return false;
-	speed_compat_yield();
+	ticks = speed_yield(timeo);
 	came = ready(shim, want);
-	speed_yield_learn(shy, came && !time_after(jiffies, then));
+	speed_yield_learn(shy, came && !ticks, SPEED_SHY_FIRST);
 	return came;
 }
 
@@ -140,7 +146,7 @@ static int sleep_for(struct shim *shim, struct speed_ring *ring, u64 want, long 
 	pair = shim_pair(shim);
 	if (pair && !ring)
 		err = speed_wait_data(shim_rx_ring(shim, pair), want, timeo);
-	else if (ring || !*timeo || !yield_first(shim, want))
+	else if (ring || !*timeo || !yield_first(shim, want, timeo))
 		err = wait_here(shim, ring, want, given_up, timeo);
 	/* As TCP says to who slept while the connection was given up. */
 	return has_given_up(shim, given_up) ? -EPIPE : err;

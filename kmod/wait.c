@@ -21,6 +21,7 @@
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/smp.h>
 #include <net/sock.h>
 
 #include "compat/compat.h"
@@ -181,19 +182,19 @@ static bool ready(struct speed_ring *ring, u64 want, u32 need)
 				       : speed_space_ready(ring, want);
 }
 
-static inline bool yield_first(struct speed_ring *ring, u64 want, u32 need)
+static inline bool yield_first(struct speed_ring *ring, u64 want, u32 need, long *timeo)
 {
 	struct speed_pair *pair = ring->pair;
 	int end = need == SPEED_NEED_DATA ? !ring->end : ring->end;
-	unsigned long then = jiffies;
+	unsigned long ticks;
 	bool came;
 
 	if (READ_ONCE(pair->cpu[!end]) != raw_smp_processor_id() + 1 ||
 	    !speed_yield_may(&pair->shy[end]))
 		return false;
-	speed_compat_yield();
+	ticks = speed_yield(timeo);
 	came = ready(ring, want, need);
-	speed_yield_learn(&pair->shy[end], came && !time_after(jiffies, then));
+	speed_yield_learn(&pair->shy[end], came && !ticks, SPEED_SHY_MAX);
 	return came;
 }
 
@@ -271,7 +272,7 @@ int speed_wait_data(struct speed_ring *ring, u64 want, long *timeo)
 	/* As with other streams: who sleeps is not told by SIGIO as well. */
 	if (stream)
 		sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	if (!*timeo || !yield_first(ring, want, SPEED_NEED_DATA))
+	if (!*timeo || !yield_first(ring, want, SPEED_NEED_DATA, timeo))
 		err = wait_for(sk, ring, want, SPEED_NEED_DATA, timeo);
 	if (stream)
 		speed_waits_no_more(sk, ring->pair->door->callbacks_locked);
@@ -292,7 +293,7 @@ int speed_wait_data(struct speed_ring *ring, u64 want, long *timeo)
  */
 int speed_wait_space(struct speed_ring *ring, u64 want, long *timeo)
 {
-	if (*timeo && yield_first(ring, want, SPEED_NEED_SPACE))
+	if (*timeo && yield_first(ring, want, SPEED_NEED_SPACE, timeo))
 		return 0;
 	return wait_for(speed_ring_writer(ring), ring, want, SPEED_NEED_SPACE, timeo);
 }

@@ -213,8 +213,8 @@ static inline int speed_compat_set_peek_off(struct sock *sk, int val)
 #endif
 
 /*
- * The processor is left to the peer, which is known to run here; wait.c bounds
- * it and says why it is not a busy wait.
+ * The processor is left to the peer, which was here last; yield.h bounds it and
+ * says why it is not a busy wait.
  */
 #define speed_compat_yield		yield
 

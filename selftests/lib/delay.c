@@ -15,7 +15,7 @@
 
 #define KPROBES		"/sys/bus/event_source/devices/kprobe/type"
 #define LOOKS		200	/* at the clock; the verifier follows each */
-#define BULK		(512 << 10)	/* bytes, copied between two looks */
+#define BULK		(2 << 20)	/* bytes, copied between two looks */
 #define KEY		(-4)	/* where the map's key is on the stack */
 #define NS_PER_MS	1000000
 

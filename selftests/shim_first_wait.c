@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A server that waits for the first bytes of a connection, of which there is no pair yet:
+ * it leaves the processor to others once, and says what plain TCP says to whatever comes
+ * meanwhile; and a pair that comes before it sleeps does not leave it asleep.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "delay.h"
+#include "hand.h"
+#include "task.h"
+#include "tcp_pair.h"
+#include "trace.h"
+
+#define TIMEOUT_MS	(3 * DELAY_MS)
+#define WAITS		128	/* about as many as are left out after some in vain */
+#define TRIES		10	/* by so many they are fewer than those that can be */
+#define DELAYS		10	/* one after the other */
+
+enum what { DATA, END, RESET, SIGNAL, TIMEOUT, GIVEN_UP, NUMBER };
+
+static const char * const names[] = { "data", "end", "reset", "signal", "timeout", "given up" };
+
+/* The server's part: what its recv() is to go through, and how long that was held up. */
+struct server {
+	const int *fd;
+	const char *held_at;
+	int delays;
+	atomic_bool waits;
+	long took_ms;
+};
+
+static void on_signal(int sig)
+{
+	(void)sig;
+}
+
+static long first_recv(void *arg)
+{
+	struct server *s = arg;
+	int delay[DELAYS], i, err;
+	char byte;
+	long n, begin;
+
+	for (i = 0; i < s->delays; i++)
+		delay[i] = delay_begin(s->held_at);
+	begin = now_ms();
+	s->waits = true;
+	n = recv(s->fd[1], &byte, 1, 0);
+	err = errno;
+	s->took_ms = now_ms() - begin;
+	while (i--)
+		close(delay[i]);
+	errno = err;
+	return n;
+}
+
+static void happens(enum what what, int fd[2], struct task *k)
+{
+	const struct linger none = { .l_onoff = 1 };
+
+	switch (what) {
+	case DATA:
+		MUST(send(fd[0], "x", 1, 0) == 1);
+		break;
+	case END:
+		MUST(shutdown(fd[0], SHUT_WR) == 0);
+		break;
+	case RESET:
+		MUST(setsockopt(fd[0], SOL_SOCKET, SO_LINGER, &none, sizeof(none)) == 0);
+		MUST(close(fd[0]) == 0);
+		break;
+	case SIGNAL:
+		pthread_kill(k->thread, SIGUSR1);
+		break;
+	case GIVEN_UP:
+		MUST(tcp_give_up(fd[1]) == 0);
+		break;
+	default:
+		break;
+	}
+}
+
+/* What recv() comes to, with errno, and how long it took: it is held up where it yields. */
+static long wait_for(enum what what, int delays, long *took_ms)
+{
+	struct server s = { .held_at = "yield", .delays = delays };
+	struct task k;
+	int fd[2];
+	long n;
+
+	s.fd = fd;
+	tcp_pair(fd);
+	if (what == TIMEOUT)
+		MUST(set_timeout(fd[1], SO_RCVTIMEO, TIMEOUT_MS) == 0);
+	task_start(&k, first_recv, &s);
+	while (!s.waits)
+		sleep_ms(1);
+	happens(what, fd, &k);
+	n = task_join(&k);
+	if (what != RESET)
+		close(fd[0]);
+	close(fd[1]);
+	*took_ms = s.took_ms;
+	errno = k.err;
+	return n;
+}
+
+/* Somebody who is to run beside the two, and stands still for now. */
+static pid_t spinner(void)
+{
+	pid_t pid = fork();
+
+	MUST(pid >= 0);
+	while (!pid)
+		;
+	MUST(kill(pid, SIGSTOP) == 0);
+	return pid;
+}
+
+/* Waits of one who is alone, and yields to nobody: they count as such. */
+static void wait_alone(int times)
+{
+	char byte;
+	int fd[2];
+
+	tcp_pair(fd);
+	MUST(set_timeout(fd[1], SO_RCVTIMEO, 1) == 0);
+	while (times--)
+		MUST(recv(fd[1], &byte, 1, 0) < 0 && errno == EAGAIN);
+	tcp_close(fd);
+}
+
+/*
+ * A wait that ends so, until it began with a yield: whether it came to that. Of a time-out
+ * it cannot be told, for the yield is a part of it.
+ */
+static bool yields(enum what what, long ret, int err, pid_t beside)
+{
+	long took_ms = 0;
+	int i;
+
+	for (i = 0; i < TRIES && took_ms < DELAY_MS / 2; i++) {
+		wait_alone(WAITS);
+		MUST(kill(beside, SIGCONT) == 0);
+		WANT(wait_for(what, 1, &took_ms), ret, err, "%s", names[what]);
+		MUST(kill(beside, SIGSTOP) == 0);
+	}
+	return took_ms >= DELAY_MS / 2;
+}
+
+static void same_as_tcp(const struct transport *t)
+{
+	const struct sigaction interrupts = { .sa_handler = on_signal };
+	/* Of TCP itself it depends on the kernel what a connection does that is given up. */
+	long ret[NUMBER] = { [GIVEN_UP] = -1 }, took_ms;
+	int err[NUMBER] = { [GIVEN_UP] = EPIPE };
+	pid_t pid;
+	int i;
+
+	(void)t;
+	tcp_shim_net();
+	on_one_processor();
+	sigaction(SIGUSR1, &interrupts, NULL);
+	pid = spinner();
+	tcp_shim_set(0);
+	for (i = 0; i < GIVEN_UP; i++) {
+		ret[i] = wait_for(i, 0, &took_ms);
+		err[i] = errno;
+	}
+	tcp_shim_set(1);
+	for (i = 0; i < NUMBER; i++)
+		WANT_TRUE(yields(i, ret[i], err[i], pid), "%s: it yields", names[i]);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/*
+ * Between the look for a pair and the queue the pair comes, is mapped, and what is sent by
+ * it is read by somebody else: nobody is told to wake anybody, unless who sleeps asks.
+ */
+static void pair_meanwhile(const struct transport *t)
+{
+	struct server s = { .held_at = "add_wait_queue", .delays = DELAYS };
+	struct hand tx;
+	struct task k;
+	char byte;
+	int fd[2];
+
+	(void)t;
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		trace_skip("needs two processors");
+	tcp_shim_net();
+	s.fd = fd;
+	tcp_pair(fd);
+	task_start(&k, first_recv, &s);
+	while (!s.waits)
+		sleep_ms(1);
+	sleep_ms(DELAY_MS / 2);
+	MUST(send(fd[0], "x", 1, 0) == 1);
+	WANT(recv(fd[1], &byte, 1, 0), 1, 0, "the first byte");
+	tx.fd = fd[0];
+	MUST(lease_role(fd[0], SPEED_ROLE_TX, &tx.l) == 0);
+	map_all(fd[0], &tx.l, &tx.r);
+	WANT_TRUE(hand_put(&tx), "a lease is to wake whom it does not know");
+	WANT(recv(fd[1], &byte, 1, 0), 1, 0, "the second");
+	WANT_TRUE(task_sleeps(&k), "the server still waits");
+	WANT_TRUE(hand_put(&tx), "it is to be woken");
+	MUST(ioctl(fd[0], SPEED_IOC_WAKE, SPEED_WAKE_READER) == 0);
+	WANT(task_join(&k), 1, 0, "recv");
+	WANT_TRUE(s.took_ms >= DELAYS * DELAY_MS / 2, "held up, for %ld ms", s.took_ms);
+	tcp_close(fd);
+}
+
+static const struct test_case cases[] = {
+	{ "same_as_tcp", same_as_tcp, CASE_STREAM | CASE_SPEED },
+	{ "pair_meanwhile", pair_meanwhile, CASE_STREAM | CASE_SPEED },
+};
+
+RUN_CASES(cases)
