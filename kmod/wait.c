@@ -34,7 +34,6 @@
 #include "wait.h"
 #include "yield.h"
 
-/* Poll entries and SIGIO count: they wait for as long as they are there. */
 bool speed_has_waiters(struct sock *sk)
 {
 	struct socket_wq *wq;

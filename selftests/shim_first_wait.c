@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "delay.h"
@@ -33,12 +34,21 @@ struct server {
 	const char *held_at;
 	int delays;
 	atomic_bool waits;
-	long took_ms;
+	long held_ms;
 };
 
 static void on_signal(int sig)
 {
 	(void)sig;
+}
+
+/* What this thread has run: a delay is that, neither sleep nor a wait for the processor. */
+static long busy_ms(void)
+{
+	struct timespec t;
+
+	MUST(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 static long first_recv(void *arg)
@@ -50,11 +60,11 @@ static long first_recv(void *arg)
 
 	for (i = 0; i < s->delays; i++)
 		delay[i] = delay_begin(s->held_at);
-	begin = now_ms();
+	begin = busy_ms();
 	s->waits = true;
 	n = recv(s->fd[1], &byte, 1, 0);
 	err = errno;
-	s->took_ms = now_ms() - begin;
+	s->held_ms = busy_ms() - begin;
 	while (i--)
 		close(delay[i]);
 	errno = err;
@@ -87,8 +97,8 @@ static void happens(enum what what, int fd[2], struct task *k)
 	}
 }
 
-/* What recv() comes to, with errno, and how long it took: it is held up where it yields. */
-static long wait_for(enum what what, int delays, long *took_ms)
+/* What recv() comes to, with errno, and how long it was held up, which it is where it yields. */
+static long wait_for(enum what what, int delays, long *held_ms)
 {
 	struct server s = { .held_at = "yield", .delays = delays };
 	struct task k;
@@ -107,7 +117,7 @@ static long wait_for(enum what what, int delays, long *took_ms)
 	if (what != RESET)
 		close(fd[0]);
 	close(fd[1]);
-	*took_ms = s.took_ms;
+	*held_ms = s.held_ms;
 	errno = k.err;
 	return n;
 }
@@ -137,29 +147,26 @@ static void wait_alone(int times)
 	tcp_close(fd);
 }
 
-/*
- * A wait that ends so, until it began with a yield: whether it came to that. Of a time-out
- * it cannot be told, for the yield is a part of it.
- */
+/* A wait that ends so, until it began with a yield: whether it came to that. */
 static bool yields(enum what what, long ret, int err, pid_t beside)
 {
-	long took_ms = 0;
+	long held_ms = 0;
 	int i;
 
-	for (i = 0; i < TRIES && took_ms < DELAY_MS / 2; i++) {
+	for (i = 0; i < TRIES && held_ms < DELAY_MS / 2; i++) {
 		wait_alone(WAITS);
 		MUST(kill(beside, SIGCONT) == 0);
-		WANT(wait_for(what, 1, &took_ms), ret, err, "%s", names[what]);
+		WANT(wait_for(what, 1, &held_ms), ret, err, "%s", names[what]);
 		MUST(kill(beside, SIGSTOP) == 0);
 	}
-	return took_ms >= DELAY_MS / 2;
+	return held_ms >= DELAY_MS / 2;
 }
 
 static void same_as_tcp(const struct transport *t)
 {
 	const struct sigaction interrupts = { .sa_handler = on_signal };
 	/* Of TCP itself it depends on the kernel what a connection does that is given up. */
-	long ret[NUMBER] = { [GIVEN_UP] = -1 }, took_ms;
+	long ret[NUMBER] = { [GIVEN_UP] = -1 }, held_ms;
 	int err[NUMBER] = { [GIVEN_UP] = EPIPE };
 	pid_t pid;
 	int i;
@@ -171,7 +178,7 @@ static void same_as_tcp(const struct transport *t)
 	pid = spinner();
 	tcp_shim_set(0);
 	for (i = 0; i < GIVEN_UP; i++) {
-		ret[i] = wait_for(i, 0, &took_ms);
+		ret[i] = wait_for(i, 0, &held_ms);
 		err[i] = errno;
 	}
 	tcp_shim_set(1);
@@ -214,7 +221,7 @@ static void pair_meanwhile(const struct transport *t)
 	WANT_TRUE(hand_put(&tx), "it is to be woken");
 	MUST(ioctl(fd[0], SPEED_IOC_WAKE, SPEED_WAKE_READER) == 0);
 	WANT(task_join(&k), 1, 0, "recv");
-	WANT_TRUE(s.took_ms >= DELAYS * DELAY_MS / 2, "held up, for %ld ms", s.took_ms);
+	WANT_TRUE(s.held_ms >= DELAYS * DELAY_MS / 2, "held up, for %ld ms", s.held_ms);
 	tcp_close(fd);
 }
 
