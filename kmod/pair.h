@@ -154,6 +154,7 @@ struct speed_ring {
  * @user: each end's account, from its first charge on
  * @debt: bytes of each end's charge that are to be given back
  * @pinned: it has gone but for that, and has a reference to the module
+ * @told: the reason that was last counted, of each producing end; under its lock
  * @late: an end was attached when calls could be under way already
  * @data_ready: what both ends' sk_data_ready was: another is the kernel's
  */
@@ -164,6 +165,7 @@ struct speed_tcp_pair {
 	atomic_t debt[2];
 	bool late;
 	bool pinned;
+	u8 told[2];
 	void (*data_ready)(struct sock *sk);
 };
 

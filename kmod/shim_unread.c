@@ -24,8 +24,14 @@ static u64 unread(struct speed_ring *ring, const struct sock *sk)
 	return tcp < shim_tcp_before(ring, sk) ? tcp : tcp + live;
 }
 
-/* An urgent byte that is next and not in line is not read, but passed over. */
-static u64 readable(struct speed_ring *ring, const struct sock *sk)
+/**
+ * shim_readable() - bytes that recv() would take, in order
+ * @ring: the reader's, or NULL where there is none
+ * @sk: the reader
+ *
+ * An urgent byte that is next and not in line is not read, but passed over.
+ */
+u64 shim_readable(struct speed_ring *ring, const struct sock *sk)
 {
 	u64 bytes = ring ? unread(ring, sk) : shim_tcp_unread(sk);
 
@@ -33,16 +39,6 @@ static u64 readable(struct speed_ring *ring, const struct sock *sk)
 	    !(ring && speed_ring_live(ring)))
 		bytes--;
 	return bytes;
-}
-
-/**
- * shim_readable() - bytes that recv() would take, in order
- * @ring: the reader's, or NULL where there is none
- * @sk: the reader
- */
-u64 shim_readable(struct speed_ring *ring, const struct sock *sk)
-{
-	return readable(ring, sk);
 }
 
 /**
@@ -117,7 +113,7 @@ bool shim_data_ready(struct speed_ring *ring, u64 want)
 	/* The usual case first: one look at the ring. */
 	if (likely(speed_ring_live(ring) >= want && !READ_ONCE(ring->behind)))
 		return true;
-	if (readable(ring, sk) >= want || shim_ended(sk))
+	if (shim_readable(ring, sk) >= want || shim_ended(sk))
 		return true;
 	/* Its own end was given up: shim_disconnect() */
 	return smp_load_acquire(&ring->pair->closed[!ring->end]);
@@ -137,8 +133,8 @@ bool shim_is_readable(struct sock *sk)
 
 	if (!pair)
 		return false;
-	if (readable(shim_rx_ring(shim, pair), sk) >= want)
+	if (shim_readable(shim_rx_ring(shim, pair), sk) >= want)
 		return true;
 	speed_need_data(shim_rx_ring(shim, pair));
-	return readable(shim_rx_ring(shim, pair), sk) >= want;
+	return shim_readable(shim_rx_ring(shim, pair), sk) >= want;
 }

@@ -57,9 +57,26 @@ DEFINE_EVENT(speed_ring, speed_wake, TP_PROTO(u64 pair, u32 end, u64 what),
 DEFINE_EVENT(speed_ring, speed_close, TP_PROTO(u64 pair, u32 end, u64 what),
 	     TP_ARGS(pair, end, what));
 
-/* what: SPEED_TCP_*, why the direction moved to TCP; 0: it moved to its ring */
+/* what: SPEED_TCP_*, why the direction goes by TCP from now on; 0: it moved to its ring */
 DEFINE_EVENT(speed_ring, speed_fuse, TP_PROTO(u64 pair, u32 end, u64 what),
 	     TP_ARGS(pair, end, what));
+
+/* A TCP socket was looked at, and takes no part, or not yet. why: SPEED_TCP_* */
+TRACE_EVENT(speed_refuse,
+	TP_PROTO(u16 port, u16 peer_port, u32 why),
+	TP_ARGS(port, peer_port, why),
+	TP_STRUCT__entry(
+		__field(u16, port)
+		__field(u16, peer_port)
+		__field(u32, why)
+	),
+	TP_fast_assign(
+		__entry->port = port;
+		__entry->peer_port = peer_port;
+		__entry->why = why;
+	),
+	TP_printk("port=%u peer_port=%u why=%u", __entry->port, __entry->peer_port, __entry->why)
+);
 
 TRACE_EVENT(speed_map,
 	TP_PROTO(u64 pair, u32 end, u32 role, u64 epoch),

@@ -211,8 +211,20 @@ u32 shim_fuse(struct shim *shim, struct speed_ring *ring)
 	return SPEED_TCP_FUSED;
 }
 
+/* Counted and traced: each move, and once of each lasting reason why there is none. */
+static void tell_why(struct speed_ring *ring, u32 reason, bool moved)
+{
+	u8 *told = &ring->pair->tcp.told[ring->end];
+
+	if (!moved && (reason == *told || reason == SPEED_TCP_BUSY || reason == SPEED_TCP_SHUT))
+		return;
+	*told = reason;
+	speed_count_reason(reason);
+	trace_speed_fuse(ring->pair->id, ring->end, reason);
+}
+
 /**
- * shim_unfuse() - move a direction back to TCP
+ * shim_unfuse() - move a direction back to TCP, or tell why it does not leave it
  * @shim: the producer's, to be told the reason; may be NULL
  * @ring: its ring; its producer's lock is held
  * @reason: SPEED_TCP_*
@@ -221,18 +233,19 @@ u32 shim_fuse(struct shim *shim, struct speed_ring *ring)
  */
 void shim_unfuse(struct shim *shim, struct speed_ring *ring, u32 reason)
 {
+	bool was = ring->fused;
+
 	lockdep_assert_held(&ring->role[SPEED_ROLE_TX].lock);
 	speed_lease_end(ring, SPEED_ROLE_TX);
 	if (shim)
 		shim->reason = reason;
-	if (!ring->fused)
-		return;
-	ring->fused = false;
-	/* Before TCP has a byte: a mapped reader that finds nothing asks. */
-	shim_flag_ring(ring, SPEED_OVERFLOW);
-	if (shim)
-		shim->unfused++;
-	speed_count(SPEED_STAT_TCP_UNFUSED);
-	speed_count_reason(reason);
-	trace_speed_fuse(ring->pair->id, ring->end, reason);
+	if (was) {
+		ring->fused = false;
+		/* Before TCP has a byte: a mapped reader that finds nothing asks. */
+		shim_flag_ring(ring, SPEED_OVERFLOW);
+		if (shim)
+			shim->unfused++;
+		speed_count(SPEED_STAT_TCP_UNFUSED);
+	}
+	tell_why(ring, reason, was);
 }

@@ -59,6 +59,27 @@ static void other_level(const struct transport *t)
 	pair_close(e);
 }
 
+/* AF_UNIX takes one's own, and TCP does not look at them. */
+static void credentials(const struct transport *t)
+{
+	struct ucred own = { getpid(), getuid(), getgid() }, ones = { 1, 4711, 4711 };
+	struct end e[2];
+	char c;
+
+	tp_pair(t, e);
+	NOTE(send_control(e[0].fd, SOL_SOCKET, SCM_CREDENTIALS, &own, 4, CMSG_LEN(4)),
+	     "credentials cut short");
+	NOTE(send_control(e[0].fd, SOL_SOCKET, SCM_CREDENTIALS, &own, sizeof(own),
+			  CMSG_LEN(sizeof(own))), "credentials of one's own");
+	MUST(recv(e[1].fd, &c, 1, MSG_DONTWAIT) == 1 || errno == EAGAIN);
+	if (setuid(4711))
+		return;
+	NOTE(send_control(e[0].fd, SOL_SOCKET, SCM_CREDENTIALS, &ones, sizeof(ones),
+			  CMSG_LEN(sizeof(ones))), "those of process 1");
+	NOTE(recv(e[1].fd, &c, 1, MSG_DONTWAIT), "nothing came");
+	pair_close(e);
+}
+
 static void rights(const struct transport *t)
 {
 	struct end e[2];
@@ -161,6 +182,7 @@ static void receive_from(const struct transport *t)
 static const struct test_case cases[] = {
 	{ "bad", bad, CASE_BOTH },
 	{ "other_level", other_level, CASE_BOTH },
+	{ "credentials", credentials, CASE_BOTH },
 	{ "rights", rights, CASE_BOTH | CASE_SPEED },
 	{ "rights_among_data", rights_among_data, CASE_BOTH | CASE_SPEED | CASE_PATHS },
 	{ "room_for_control", room_for_control, CASE_BOTH | CASE_PATHS | CASE_UNMAPPED },

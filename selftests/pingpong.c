@@ -74,29 +74,29 @@ static void ping_pong(const struct transport *t, unsigned int events, int rounds
 }
 
 /*
- * Of all paths together 20,000 balls by edges, ten times that in the long form. The
+ * Of all paths together 10,000 balls by edges, twenty times that in the long form. The
  * references are not on trial: a few rounds show what is right.
  */
 static int rounds(const struct transport *t, int n)
 {
 	if (!t->speed)
 		return 500;
-	return soak_times(t->type == SOCK_STREAM ? n : n / 4, 10);
+	return soak_times(t->type == SOCK_STREAM ? n : n / 4, 20);
 }
 
 static void ping_pong_level(const struct transport *t)
 {
-	ping_pong(t, EPOLLIN, rounds(t, 1000));
+	ping_pong(t, EPOLLIN, rounds(t, 500));
 }
 
 static void ping_pong_edge(const struct transport *t)
 {
-	ping_pong(t, EPOLLIN | EPOLLET, rounds(t, 4000));
+	ping_pong(t, EPOLLIN | EPOLLET, rounds(t, 2000));
 }
 
 static void ping_pong_exclusive(const struct transport *t)
 {
-	ping_pong(t, EPOLLIN | EPOLLEXCLUSIVE, rounds(t, 1000));
+	ping_pong(t, EPOLLIN | EPOLLEXCLUSIVE, rounds(t, 500));
 }
 
 /* The one side sleeps in epoll, the other in recv. */
@@ -115,7 +115,7 @@ static long echo(void *arg)
 
 static void against_recv(const struct transport *t)
 {
-	int n = rounds(t, 1000), i, ep;
+	int n = rounds(t, 500), i, ep;
 	struct end e[2];
 	struct player p = { &e[1], 0, n };
 	struct task k;

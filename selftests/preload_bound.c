@@ -93,7 +93,7 @@ static void few(const struct transport *t, const struct under_case *c)
 	WANT_TRUE(most <= FEW * REGIONS, "no more are mapped than may be");
 	WANT_TRUE(most || !under_library(), "some are");
 	/* Those that go on while others rest get the places. */
-	for (round = 0; round < 3000; round++)
+	for (round = 0; round < soak_times(3000, 1); round++)
 		for (i = 0; i < 2; i++)
 			wrong += !speak(pairs[CROWD - 1 - i], round);
 	WANT(wrong, 0, 0, "bytes that are wrong then");

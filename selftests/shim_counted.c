@@ -5,7 +5,9 @@
  * told of each, and that /proc/net/speed_stat counts each once.
  */
 #define _GNU_SOURCE
+#include <linux/if_ether.h>
 #include <linux/kcm.h>
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
@@ -295,6 +297,37 @@ static void peer_does_not(const struct transport *t)
 	close(listener);
 }
 
+/* ---- a connection that was never fused ---- */
+
+/* Of each direction that sends it is counted once why; and once more when it goes on so. */
+static void never_fused(const struct transport *t)
+{
+	long tap, off, back;
+	int fd[2], open, i;
+
+	tcp_shim_net();
+	tap = stat_number("tcp_not_tap");
+	off = stat_number("tcp_not_off");
+	back = stat_number("tcp_unfused");
+	open = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL));
+	MUST(open >= 0);
+	tcp_pair(fd);
+	for (i = 0; i < 3; i++)
+		MUST(tcp_put(fd[0], 100, 0) && tcp_get(fd[1], 100, 0));
+	WANT(stat_number("tcp_not_tap") - tap, 1, 0, "tcp_not_tap, of one direction");
+	for (i = 0; i < 3; i++)
+		MUST(tcp_exchange(fd));
+	WANT(stat_number("tcp_not_tap") - tap, 2, 0, "tcp_not_tap, of both");
+	WANT(tcp_reason(fd[0]), SPEED_TCP_TAP, 0, "the reason");
+	tcp_shim_set(false);
+	for (i = 0; i < 3; i++)
+		MUST(tcp_exchange(fd));
+	WANT(stat_number("tcp_not_off") - off, 2, 0, "tcp_not_off, of both");
+	WANT(stat_number("tcp_unfused") - back, 0, 0, "none has moved back");
+	close(open);
+	tcp_close(fd);
+}
+
 static const struct test_case cases[] = {
 	{ "kernel_connects", kernel_connects, CASE_STREAM | CASE_SPEED },
 	{ "smc_at_one_end", smc_at_one_end, CASE_STREAM | CASE_SPEED },
@@ -302,6 +335,7 @@ static const struct test_case cases[] = {
 	{ "shut", shut, CASE_STREAM | CASE_SPEED },
 	{ "busy", busy, CASE_STREAM | CASE_SPEED },
 	{ "busy_when_it_comes", busy_when_it_comes, CASE_STREAM | CASE_SPEED },
+	{ "never_fused", never_fused, CASE_STREAM | CASE_SPEED },
 	{ "peer_does_not", peer_does_not, CASE_STREAM | CASE_SPEED },
 };
 

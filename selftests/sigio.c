@@ -101,11 +101,14 @@ static void space(const struct transport *t)
 	NOTE(fcntl(e[0].fd, F_SETOWN, getpid()), "F_SETOWN");
 	NOTE(fcntl(e[0].fd, F_SETFL, O_ASYNC | O_NONBLOCK), "O_ASYNC");
 	trace_num(end_fill(&e[0], 1000) > 0, "fill");
-	/* What the first bytes' acknowledgement makes room for is no room for long. */
-	do
+	/*
+	 * What the first bytes' acknowledgement makes room for is no room for long. Whom it
+	 * tells so while he finds it full again looks once more, or has been told already.
+	 */
+	do {
 		sleep_ms(20);
-	while (end_fill(&e[0], 1000));
-	caught = 0;
+		caught = 0;
+	} while (end_fill(&e[0], 1000) || caught);
 	/* TCP's bytes come as its window opens. */
 	for (i = 0; i < 2500 && !caught; i++) {
 		end_discard(&e[1]);

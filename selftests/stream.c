@@ -198,7 +198,7 @@ static void seek(const struct transport *t)
 static void bad_pointers(const struct transport *t)
 {
 	struct iovec iov[2] = { { "good", 4 }, { bad_pointer(), 4 } };
-	char buf[16];
+	char buf[16] = "";
 	struct end e[2];
 
 	if (preloaded())
@@ -279,7 +279,7 @@ static const struct test_case cases[] = {
 	{ "many_vectors", many_vectors, CASE_ALL },
 	{ "unconnected", unconnected, CASE_BOTH },
 	{ "seek", seek, CASE_BOTH },
-	{ "bad_pointers", bad_pointers, CASE_STREAM | CASE_TCP },
+	{ "bad_pointers", bad_pointers, CASE_BOTH | CASE_TCP },
 	{ "plain_calls", plain_calls, CASE_ALL },
 	{ "both_directions", both_directions, CASE_ALL },
 };

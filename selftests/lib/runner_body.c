@@ -78,7 +78,7 @@ enum outcome run_one(struct runner *r, const struct test_case *c, const struct t
 	if (now_ms() - begin >= SLOW_MS)
 		printf("# the next one took %ld s\n", (now_ms() - begin) / 1000);
 	*why = '\0';
-	if (into->skipped) {
+	if (into->skipped && !into->failed) {
 		snprintf(why, REASON_MAX, "%s", into->why);
 		return SKIP;
 	}

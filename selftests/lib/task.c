@@ -37,6 +37,14 @@ long now_ms(void)
 	return clock_ms(CLOCK_MONOTONIC);
 }
 
+long cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 /*
  * A tick moves the time that limits are counted in first, and this clock after it: they
  * are apart while an emulated processor stands still in between.
@@ -53,13 +61,31 @@ long ticked_ms(void)
 	return coarse;
 }
 
-void on_one_processor(void)
+static void only_on(int processor)
 {
 	cpu_set_t one;
 
 	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
+	CPU_SET(processor, &one);
 	MUST(sched_setaffinity(0, sizeof(one), &one) == 0);
+}
+
+void on_one_processor(void)
+{
+	only_on(sched_getcpu());
+}
+
+void on_processor(int n)
+{
+	static cpu_set_t all;
+	int i = 0;
+
+	if (!CPU_COUNT(&all))
+		MUST(sched_getaffinity(0, sizeof(all), &all) == 0);
+	n %= CPU_COUNT(&all);
+	while (!CPU_ISSET(i, &all) || n--)
+		i++;
+	only_on(i);
 }
 
 static void *run(void *arg)

@@ -58,9 +58,13 @@ int shell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* For those who take turns: nobody waits for another processor to wake up. */
 void on_one_processor(void);
+/* On that one of those there were at the first such call, counted round and round. */
+void on_processor(int n);
 
 void sleep_ms(int ms);
 long now_ms(void);
+/* What this thread has run, in microseconds: neither sleep nor a wait for the processor. */
+long cpu_us(void);
 
 /*
  * The time as the last tick left it. A socket's time limits are counted in ticks: where

@@ -107,7 +107,10 @@ void exp_poller(void)
 	static const unsigned int crowds[] = { 100, 1000, 10000, 30000 };
 	size_t i;
 
+	if (opt.connections) {
+		run(opt.connections);
+		return;
+	}
 	for (i = 0; i < sizeof(crowds) / sizeof(crowds[0]); i++)
-		if (!opt.connections || opt.connections == crowds[i])
-			run(crowds[i]);
+		run(crowds[i]);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""tools/bt/loads.py paced|reasons
+"""tools/bt/loads.py paced|reasons|refused
 
 The loads that check watches the tools under: what they do is known to the last byte.
 """
@@ -10,6 +10,7 @@ import sys
 import time
 
 SWITCH = "/proc/sys/net/speed/loopback"
+PORTS = "/proc/sys/net/speed/loopback_ports"
 PACES = 60
 PAUSE = 0.05  # seconds until the next message
 THINK = 0.02  # until its answer
@@ -18,9 +19,9 @@ SERVER = "pace-server"
 ALL_PROTOCOLS = 0x0003  # ETH_P_ALL
 
 
-def switch(value):
-    """Sets net.speed.loopback."""
-    with open(SWITCH, "w", encoding="ascii") as file:
+def switch(value, file=SWITCH):
+    """Sets net.speed.loopback, or another."""
+    with open(file, "w", encoding="ascii") as file:
         file.write(value)
 
 
@@ -69,6 +70,28 @@ def there_and_back(both):
             sys.exit("not all bytes came")
 
 
+def opened_tap():
+    """What tcpdump has open."""
+    return socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS))
+
+
+def refused():
+    """Two that are never fused: by a tap that was there before it, by its port."""
+    switch("1")
+    with opened_tap():
+        both = connected()
+        for _ in range(3):
+            there_and_back(both)
+        for end in both:
+            end.close()
+    switch("1-2", PORTS)
+    both = connected()
+    there_and_back(both)
+    switch("", PORTS)
+    for end in both:
+        end.close()
+
+
 def reasons():
     """Two fused connections, of which one goes back for a packet tap, one for the switch."""
     for why in ("tap", "off"):
@@ -77,7 +100,7 @@ def reasons():
         there_and_back(both)
         tap = None
         if why == "tap":
-            tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS))
+            tap = opened_tap()
         else:
             switch("0")
         there_and_back(both)
@@ -89,4 +112,4 @@ def reasons():
 
 
 if __name__ == "__main__":
-    {"paced": paced, "reasons": reasons}[sys.argv[1]]()
+    {"paced": paced, "reasons": reasons, "refused": refused}[sys.argv[1]]()

@@ -2,7 +2,7 @@
 /*
  * The ring: one producer, one consumer, bytes between. No sockets, no locks,
  * no sleeping. This is the only implementation: the module, libspeed, the unit
- * tests, the fuzzers and the models all compile it.
+ * tests and the fuzzers all compile it, and the models follow it.
  *
  * Indices run freely over 64 bits. "head" is stored by the producer alone and
  * "tail" by the consumer alone; the bytes [tail, head) are live. The data is
