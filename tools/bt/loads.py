@@ -87,7 +87,7 @@ def refused():
     switch("1-2", PORTS)
     both = connected()
     there_and_back(both)
-    switch("", PORTS)
+    switch("\n", PORTS)
     for end in both:
         end.close()
 
