@@ -6,7 +6,9 @@
  *
  *	talk_connection, talk_message	one connection, messages one way: a and b
  *	slow_message			a connection for each message: b
- *	call_connection, call_message	one connection, each message answered: a and b
+ *	call_connection, call_message	one connection, each message answered: a and b; of
+ *				speed-call by speed_call() and speed_reply_wait(),
+ *				each of which sends, wakes and waits in one entry
  *	implied_message			AF_SPEED: sendto() connects and sends, in one call
  *	crossover			the n from which one connection costs less
  *	talk_elapsed and so on		all of them, as measured; messages: how many
@@ -21,7 +23,7 @@
 #define BYTES		4
 #define POINTS		5	/* each a tenth of the next one */
 
-enum { TALK, SLOW, CALL, IMPLIED, WAYS };
+enum { TALK, SLOW, CALL, IMPLIED, MAPPED_CALL, WAYS };
 
 static const struct door *door;	/* open in both processes */
 static int done[2];		/* the server has everything */
@@ -105,6 +107,46 @@ static void serve_slow(uint64_t n)
 	}
 }
 
+static struct end mapped_end(int fd)
+{
+	struct end e = { .transport = &transport_call, .in = fd, .out = fd };
+
+	transport_call.enter(&e);
+	return e;
+}
+
+/* Its figures have been read before a byte by plain calls says so: then either may close. */
+static void call_mapped(uint64_t n)
+{
+	int fd = door_connect(door);
+	struct end e = mapped_end(fd);
+	char data[BYTES];
+
+	for (; n; n--)
+		transport_call.call(&e, data, BYTES);
+	transport_call.leave(&e);
+	get(fd);
+	shutdown(fd, SHUT_WR);
+	get_end(fd);
+	close(fd);
+}
+
+static void serve_mapped(uint64_t n)
+{
+	int fd = door_accept(door);
+	struct end e = mapped_end(fd);
+	char data[BYTES];
+
+	transport_call.get(&e, data, BYTES);
+	while (--n)
+		transport_call.reply_wait(&e, data, BYTES);
+	transport_call.put(&e, data, BYTES);
+	transport_call.leave(&e);
+	put(fd);
+	get_end(fd);
+	close(fd);
+}
+
 /* The way is told where other trials tell the size of a message. */
 static uint64_t client(struct end *e, size_t way, uint64_t n)
 {
@@ -113,7 +155,9 @@ static uint64_t client(struct end *e, size_t way, uint64_t n)
 
 	(void)e;
 	start = now_ns();
-	if (way == TALK || way == CALL)
+	if (way == MAPPED_CALL)
+		call_mapped(n);
+	else if (way == TALK || way == CALL)
 		talk(n, way == CALL);
 	else
 		slow(n, way == IMPLIED);
@@ -126,7 +170,9 @@ static uint64_t client(struct end *e, size_t way, uint64_t n)
 static uint64_t server(struct end *e, size_t way, uint64_t n)
 {
 	(void)e;
-	if (way == TALK || way == CALL)
+	if (way == MAPPED_CALL)
+		serve_mapped(n);
+	else if (way == TALK || way == CALL)
 		serve_talk(n, way == CALL);
 	else
 		serve_slow(n);
@@ -193,7 +239,7 @@ static unsigned int most_of(unsigned int messages, unsigned int way)
 {
 	if (way == TALK)
 		return messages < 10000 ? 10000 : messages;
-	if (way != CALL && messages > 10000)
+	if ((way == SLOW || way == IMPLIED) && messages > 10000)
 		return 10000;
 	return messages;
 }
@@ -214,35 +260,44 @@ static double one_way(struct series *s, unsigned int way, double *a, double *b)
 	return cost[POINTS - 1];
 }
 
-static void emit_elapsed(struct series *s, double elapsed[WAYS][RUNS_MAX], unsigned int ways)
+static void emit_elapsed(struct series *s, double elapsed[WAYS][RUNS_MAX], unsigned int way)
 {
 	static const char *const names[WAYS] = {
 		[TALK] = "talk_elapsed", [SLOW] = "slow_elapsed", [CALL] = "call_elapsed",
-		[IMPLIED] = "implied_elapsed",
+		[IMPLIED] = "implied_elapsed", [MAPPED_CALL] = "call_elapsed",
 	};
 	struct series one = *s;
-	unsigned int way;
 
-	for (way = 0; way < ways; way++) {
-		one.messages = most_of(s->messages, way);
-		emit_value("jipc", &one, elapsed[way], names[way], unit_of_time());
-	}
+	one.messages = most_of(s->messages, way);
+	emit_value("jipc", &one, elapsed[way], names[way], unit_of_time());
 }
 
 static void one_transport(struct series *s)
 {
 	double a[WAYS][RUNS_MAX], b[WAYS][RUNS_MAX], elapsed[WAYS][RUNS_MAX], cross[RUNS_MAX];
 	bool implied = !strcmp(s->transport->name, "speed");
-	unsigned int run, way, ways = implied ? WAYS : IMPLIED;
+	unsigned int run, way, first = TALK, end = implied ? IMPLIED + 1 : IMPLIED;
 
+	if (s->transport == &transport_call) {
+		first = MAPPED_CALL;
+		end = WAYS;
+	}
 	s->trial = trial;
 	for (run = 0; run < opt.runs; run++) {
 		progress("jipc %s: run %u of %u", s->transport->name, run + 1, opt.runs);
-		for (way = 0; way < ways; way++)
+		for (way = first; way < end; way++)
 			elapsed[way][run] = one_way(s, way, &a[way][run], &b[way][run]);
-		cross[run] = a[TALK][run] / (b[SLOW][run] - b[TALK][run]);
+		if (first == TALK)
+			cross[run] = a[TALK][run] / (b[SLOW][run] - b[TALK][run]);
 	}
 	progress("%s", "");
+	for (way = first; way < end; way++)
+		emit_elapsed(s, elapsed, way);
+	if (first == MAPPED_CALL) {
+		emit_value("jipc", s, a[MAPPED_CALL], "call_connection", unit_of_time());
+		emit_value("jipc", s, b[MAPPED_CALL], "call_message", unit_of_time());
+		return;
+	}
 	emit_value("jipc", s, a[TALK], "talk_connection", unit_of_time());
 	emit_value("jipc", s, b[TALK], "talk_message", unit_of_time());
 	emit_value("jipc", s, b[SLOW], "slow_message", unit_of_time());
@@ -251,7 +306,6 @@ static void one_transport(struct series *s)
 	if (implied)
 		emit_value("jipc", s, b[IMPLIED], "implied_message", unit_of_time());
 	emit_value("jipc", s, cross, "crossover", "messages");
-	emit_elapsed(s, elapsed, ways);
 }
 
 void exp_jipc(void)
@@ -262,9 +316,15 @@ void exp_jipc(void)
 	for (i = 0; i < count; i++) {
 		all[i].size = BYTES;
 		all[i].messages = opt.messages ? opt.messages : 10000;
-		if (all[i].transport->type != SOCK_SEQPACKET)
-			guard(&all[i], one_transport);
-		else
+		if (all[i].transport->type == SOCK_SEQPACKET) {
 			emit_impossible(all[i].transport->name, all[i].transport->why_unable);
+			continue;
+		}
+		guard(&all[i], one_transport);
+		/* The same connections, by a door of their own. */
+		if (!strcmp(all[i].transport->name, "speed")) {
+			all[i].transport = &transport_call;
+			guard(&all[i], one_transport);
+		}
 	}
 }

@@ -127,19 +127,20 @@ def jipc(page, results):
     page.heading(2, "jipc, after Jade's Jipc")
     rows = []
     for transport in results.transports(records):
-        def get(metric, of=transport):
-            return results.one("jipc", metric=metric, transport=of)
+        mine = {r["metric"]: r for r in records if r["transport"] == transport}
+        factor, unit = scale(mine["call_message"]["unit"])
 
-        factor, unit = scale(get("talk_message")["unit"])
-        values = {r["metric"]: r["median"] * factor for r in records
-                  if r["transport"] == transport}
+        def cell(form, *metrics, of=mine, by=factor):
+            if any(metric not in of for metric in metrics):
+                return ""
+            return form % tuple(figure(of[m]["median"] * (1 if m == "crossover" else by))
+                                for m in metrics)
+
         rows.append([
             name(transport),
-            "%s + %s n" % (figure(values["talk_connection"]), figure(values["talk_message"])),
-            "%s n" % figure(values["slow_message"]),
-            "%s + %s n" % (figure(values["call_connection"]), figure(values["call_message"])),
-            figure(values["implied_message"]) + " n" if "implied_message" in values else "",
-            "n = " + figure(get("crossover")["median"])])
+            cell("%s + %s n", "talk_connection", "talk_message"), cell("%s n", "slow_message"),
+            cell("%s + %s n", "call_connection", "call_message"),
+            cell("%s n", "implied_message"), cell("n = %s", "crossover")])
     page.text("Fitted costs of n four-byte messages, %s (weighted least squares; medians of the "
               "fits). The crossover is where one connection becomes cheaper than one a message."
               % unit)
