@@ -216,3 +216,22 @@ void shim_join_late(struct shim *shim)
 	rcu_read_unlock();
 	sock_put(peer);
 }
+
+/**
+ * shim_find_late() - the other end of one that asked may have come without a word
+ * @shim: the socket's part; it has no pair
+ *
+ * Context: process.
+ */
+void shim_find_late(struct shim *shim)
+{
+	struct sock *peer;
+
+	if (!shim->asked || shim->sk->sk_state != TCP_ESTABLISHED)
+		return;
+	peer = shim_find_peer(shim->sk, false);
+	if (!peer)
+		return;
+	shim_join(shim, peer);
+	sock_put(peer);
+}

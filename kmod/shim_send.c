@@ -159,13 +159,15 @@ static ssize_t put_all(struct shim *shim, struct speed_ring *ring, struct msghdr
 	return sent;
 }
 
-/* The ring is full: is there reason to wait, and was there space after it? */
-static bool space_came(struct shim *shim, struct speed_ring *ring, const struct msghdr *msg)
+/* The ring is full: is there reason to wait, and was there space after it? @left: jiffies */
+static bool space_came(struct speed_ring *ring, long *left)
 {
-	long timeo = min_t(long, sock_sndtimeo(shim->sk, msg->msg_flags & MSG_DONTWAIT),
-			   SPEED_PATIENCE);
+	long before = min_t(long, *left, SPEED_PATIENCE), timeo = before;
+	bool came = timeo && !speed_wait_space(ring, 1, &timeo);
 
-	return timeo && !speed_wait_space(ring, 1, &timeo);
+	if (*left != MAX_SCHEDULE_TIMEOUT)
+		*left -= before - timeo;
+	return came;
 }
 
 /* Under the lock: bytes into the ring, or the decision for TCP. */
@@ -188,7 +190,8 @@ static ssize_t ring_round(struct shim *shim, struct speed_ring *ring, struct msg
 
 static ssize_t send_ring(struct shim *shim, struct speed_ring *ring, struct msghdr *msg)
 {
-	bool patient = !(msg->msg_flags & MSG_DONTWAIT);
+	long left = sock_sndtimeo(shim->sk, msg->msg_flags & MSG_DONTWAIT);
+	bool patient = left;
 	size_t sent = 0;
 	ssize_t n;
 	u32 why;
@@ -202,32 +205,20 @@ static ssize_t send_ring(struct shim *shim, struct speed_ring *ring, struct msgh
 		if (n && unlikely(READ_ONCE(ring->pair->closed[!ring->end])))
 			shim_nobody_reads(shim, ring, n);
 		if (why && !(patient && why == SPEED_TCP_FULL)) {
+			/* TCP does not wait as long again. */
+			msg->msg_flags |= left ? 0 : MSG_DONTWAIT;
 			n = send_tcp(shim, ring->pair, msg, sent);
 			if (n > 0)
 				wake_for_sum(ring);
 			return n;
 		}
 		if (why)
-			patient = space_came(shim, ring, msg);
+			patient = space_came(ring, &left);
 		/* TCP may have room, and knows what a signal means. */
 		if (why && signal_pending(current))
 			patient = false;
 	} while (msg_data_left(msg));
 	return sent;
-}
-
-/* The other end of one that was asked for may have come without a word. */
-static void find_late(struct shim *shim)
-{
-	struct sock *peer;
-
-	if (!shim->asked || shim->sk->sk_state != TCP_ESTABLISHED)
-		return;
-	peer = shim_find_peer(shim->sk, false);
-	if (!peer)
-		return;
-	shim_join(shim, peer);
-	sock_put(peer);
 }
 
 /* What follows an urgent byte is TCP's until that was read: the mark is there. */
@@ -268,7 +259,7 @@ static ssize_t send_counted(struct sock *sk, struct shim *shim, struct msghdr *m
 	if (!shim_pair(shim))
 		shim_join_late(shim);
 	if (!shim_pair(shim))
-		find_late(shim);
+		shim_find_late(shim);
 	/* Counted before the look at the pair, so that nobody moves to its ring. */
 	atomic_inc(&shim->inside);
 	smp_mb__after_atomic();	/* who makes the pair looks at the count after */

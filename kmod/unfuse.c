@@ -11,6 +11,8 @@
  * To TCP: under the producer's lock. What the ring holds comes first for the
  * reader; the ring cannot be moved to again before it is drained.
  */
+#include <linux/netdevice.h>
+#include <net/dst.h>
 #include <net/pkt_sched.h>
 #include <net/sock.h>
 
@@ -38,6 +40,15 @@ static inline u32 why_path(struct net *net)
 		reason = SPEED_TCP_FILTER;
 	rcu_read_unlock();
 	return reason;
+}
+
+/*
+ * TCP delays what it sends; the ring does not. A pace that nobody asked for, as BBR's, is
+ * for networks.
+ */
+static inline bool why_paced(const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_max_pacing_rate) != ~0UL || READ_ONCE(tcp_sk(sk)->tcp_tx_delay);
 }
 
 /* An end that is shut, closed or reset: TCP knows what comes of it. */
@@ -73,6 +84,8 @@ u32 shim_why(struct speed_ring *ring)
 		return SPEED_TCP_STAMP;
 	if (unlikely(rcu_access_pointer(peer->sk_filter)))
 		return SPEED_TCP_FILTER;
+	if (unlikely(why_paced(sk)))
+		return SPEED_TCP_ODD;
 	return why_path(sock_net(sk));
 }
 
@@ -94,6 +107,14 @@ static bool sleeps_in_tcp(struct sock *sk)
 	}
 	rcu_read_unlock();
 	return yes;
+}
+
+/* Who captures or filters in a VRF has a device of its own there, of which shim_why() knows not. */
+static bool elsewhere(struct sock *sk)
+{
+	const struct dst_entry *dst = __sk_dst_get(sk);
+
+	return dst && netif_is_l3_master(dst->dev);
 }
 
 /*
@@ -148,9 +169,6 @@ static u32 why_not_yet(struct shim *shim, struct speed_ring *ring)
 	/* It must not wait for memory as we would. */
 	if (sk->sk_allocation != GFP_KERNEL)
 		return SPEED_TCP_KERNEL;
-	/* TCP delays what it sends; the ring does not. */
-	if (READ_ONCE(sk->sk_pacing_status) == SK_PACING_NEEDED || tcp_sk(sk)->tcp_tx_delay)
-		return SPEED_TCP_ODD;
 	if (atomic_read(&shim->inside) || speed_ring_live(ring) || tcp_send_head(sk))
 		return SPEED_TCP_BUSY;
 	if (urgent_unread(shim, speed_ring_reader(ring)))
@@ -196,6 +214,8 @@ u32 shim_fuse(struct shim *shim, struct speed_ring *ring)
 	reason = tcp_send_head(shim->sk) ? SPEED_TCP_BUSY : shim_why(ring);
 	if (!reason && ring->pair->tcp.late && sleeps_in_tcp(shim->sk))
 		reason = SPEED_TCP_BUSY;
+	if (!reason && elsewhere(shim->sk))
+		reason = SPEED_TCP_FILTER;
 	if (!reason) {
 		/* Before the first byte is published (A), and so seen with it. */
 		WRITE_ONCE(ring->tcp_seq, tcp_sk(shim->sk)->write_seq);

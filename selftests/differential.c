@@ -11,6 +11,7 @@
  *	SPEED_DIFF_TEXT="..."	the program written there, with all its results
  *	SPEED_DIFF_PLAIN=1	the second run is plain, too: it tests the tester
  *	SPEED_DIFF_BARE=END	without the preload library at one end, 0 or 1
+ *	SPEED_DIFF_NAMED=0	without those that have names
  *	SPEED_DIFF_BREAK=N	the second run is deliberately wrong: N as in enum diff_break
  */
 #define _GNU_SOURCE
@@ -222,7 +223,8 @@ static int run_all(const struct diff_mode *mode)
 	long fused = diff_fuse_count("tcp_fused"), leased = diff_fuse_count("leased"), at;
 	struct tally t = { 0 };
 
-	run_named(&t, mode);
+	if (number_of("SPEED_DIFF_NAMED", 1))
+		run_named(&t, mode);
 	if (!mode->wrong)
 		run_notices(&t);
 	for (at = 0; at < n; at += BLOCK)

@@ -83,7 +83,7 @@ static void few(const struct transport *t, const struct under_case *c)
 	int i, round, wrong = 0, most = 0, regions;
 
 	make_pairs(t, CROWD);
-	for (round = 0; round < 40; round++)
+	for (round = 0; round < soak_times(40, 1); round++)
 		for (i = 0; i < CROWD; i++) {
 			wrong += !speak(pairs[i], round * CROWD + i);
 			regions = i % 8 ? 0 : under_regions();

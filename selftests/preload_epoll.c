@@ -336,15 +336,15 @@ static void turns(const struct transport *t, const struct under_case *c)
 }
 
 static const struct under_case cases[] = {
-	{ "told", told, UNDER_BOTH, 20, 20 },
-	{ "others", others, UNDER_BOTH, 20, 20 },
-	{ "changed", changed, UNDER_BOTH, 20, 20 },
-	{ "numbers", numbers, UNDER_BOTH, 20, 20 },
-	{ "room", room, UNDER_BOTH, 20, 20 },
-	{ "timed", timed, UNDER_BOTH, 20, 20 },
-	{ "shared", shared, UNDER_BOTH, 20, 20 },
-	{ "forked", forked, UNDER_BOTH, 20, 20 },
-	{ "turns", turns, UNDER_BOTH, 100, 100 },
+	{ "told", told, UNDER_BOTH, 20, 20, .counter = "epoll events", .least = 20 },
+	{ "others", others, UNDER_BOTH, 20, 20, .counter = "epoll events", .least = 20 },
+	{ "changed", changed, UNDER_BOTH, 20, 20, .counter = "epoll events", .least = 20 },
+	{ "numbers", numbers, UNDER_BOTH, 20, 20, .counter = "epoll events", .least = 20 },
+	{ "room", room, UNDER_BOTH, 20, 20, .counter = "epoll events", .least = 20 },
+	{ "timed", timed, UNDER_BOTH, 20, 20, .counter = "epoll events", .least = 20 },
+	{ "shared", shared, UNDER_BOTH, 20, 20, .counter = "epoll events", .least = 20 },
+	{ "forked", forked, UNDER_BOTH, 20, 20, .counter = "epoll events", .least = 20 },
+	{ "turns", turns, UNDER_BOTH, 100, 100, .counter = "epoll events", .least = 20 },
 };
 
 UNDER_CASES(cases)

@@ -157,7 +157,7 @@ static void learn(struct trial *y)
 static void every(const struct transport *t, enum what what, bool receive, size_t len, int stride)
 {
 	struct trial y = { .t = t, .what = what, .receive = receive, .len = len };
-	int k, instants = 0;
+	int k, step, instants = 0;
 
 	on_one_processor();
 	y.sh = mmap(NULL, sizeof(*y.sh), RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -167,7 +167,8 @@ static void every(const struct transport *t, enum what what, bool receive, size_
 	stepper_init(&y.path, &y.sh->done);
 	learn(&y);
 	/* The last few tell that it is over. */
-	for (k = 0; k < y.path.count - 10; k += soak() ? 1 : brief() ? 3 * stride : stride) {
+	step = soak() ? 1 : brief() ? (y.path.count - 10) / 11 : stride;
+	for (k = 0; k < y.path.count - 10; k += step ?: 1) {
 		instants++;
 		if (!disturbed_exactly(&y, k) && !y.wrong++)
 			y.first_wrong = k;

@@ -211,6 +211,17 @@ static unsigned long all_flips(void)
 	return n;
 }
 
+/* Why it went to TCP, or did not leave it, by what was flipped. */
+static const char * const reasons[] = { "tcp_not_off", "tcp_not_request", "tcp_not_tap" };
+#define REASONS	3
+static long reasons_before[REASONS];
+
+/* Each kind has its effect, and not one for all. */
+static long effects(int kind)
+{
+	return stat_number(reasons[kind]) - reasons_before[kind];
+}
+
 static void finish(int seconds)
 {
 	struct speed_fusion f = tcp_fusion(storm->fd[0]), g = tcp_fusion(storm->fd[1]);
@@ -229,6 +240,9 @@ static void finish(int seconds)
 			  "end %d: transfers through its mapping: %lu", i, storm->in_ring[i]);
 	for (i = 0; i < FLIPS; i++)
 		WANT_TRUE(storm->flips[i] > 1ul * seconds, "flips: %lu", storm->flips[i]);
+	for (i = 0; i < REASONS; i++)
+		WANT_TRUE(effects(i) > (long)least_moves(seconds) / 2, "%s: %ld", reasons[i],
+			  effects(i));
 	WANT_TRUE(all_flips() >= storm->least, "all flips: %lu", all_flips());
 	WANT_TRUE(f.unfused + g.unfused > least_moves(seconds),
 		  "moves: %llu, %llu", (unsigned long long)f.unfused,
@@ -245,6 +259,9 @@ static bool enough(int seconds)
 
 	for (i = 0; i < FLIPS; i++)
 		if (storm->flips[i] <= 1ul * seconds)
+			return false;
+	for (i = 0; i < REASONS; i++)
+		if (effects(i) <= (long)least_moves(seconds) / 2)
 			return false;
 	for (i = 0; i < 2; i++)
 		if ((storm->mapped & (1 << i)) && !storm->in_ring[i])
@@ -263,6 +280,8 @@ static void run(int seconds, int (*life)(void *end))
 	int i;
 
 	seconds = soak() ? 12 * seconds : seconds / 2;
+	for (i = 0; i < REASONS; i++)
+		reasons_before[i] = stat_number(reasons[i]);
 	for (i = 0; i < 2; i++)
 		pid[i] = process_start(life, &number[i]);
 	for (i = 0; i < FLIPS; i++)

@@ -327,6 +327,70 @@ static void teed(const struct transport *t)
 	pair_close(e);
 }
 
+/* Of messages each call makes one, and what comes between stays between. */
+static void messages(const struct transport *t)
+{
+	int file = make_file(4096), p[2], i;
+	unsigned char in[8192];
+	struct end e[2];
+	ssize_t n;
+
+	tp_pair(t, e);
+	MUST(pipe(p) == 0);
+	for (i = 0; i < 3; i++) {
+		off_t at = 100 * i;
+
+		NOTE(sendfile(e[0].fd, file, &at, 1000 + i), "sendfile");
+		NOTE(end_send(&e[0], "between", 7, 0), "send");
+		n = end_recv(&e[1], in, sizeof(in), 0);
+		NOTE(n, "a message");
+		trace_num(stream_check(in, n, 100 * i), "its bytes");
+		NOTE(end_recv(&e[1], in, sizeof(in), 0), "the one between");
+	}
+	stream_fill(in, 800, 0);
+	NOTE(write(p[1], in, 800), "write to the pipe");
+	for (i = 0; i < 2; i++)
+		NOTE(splice(p[0], NULL, e[0].fd, NULL, 500, 0), "splice to the socket");
+	for (i = 0; i < 2; i++) {
+		n = end_recv(&e[1], in, sizeof(in), 0);
+		NOTE(n, "a message");
+		trace_num(stream_check(in, n, 500 * i), "its bytes");
+	}
+	pair_close(e);
+	close(p[0]);
+	close(p[1]);
+	close(file);
+}
+
+/* A call takes one, of which what it has no room for is lost, as in recv(). */
+static void messages_to_pipe(const struct transport *t)
+{
+	static const size_t len[] = { 10, 5000, 100, 70 }, room[] = { 8192, 8192, 50, 70 };
+	unsigned char out[5000], in[8192];
+	struct end e[2];
+	int p[2], i;
+
+	tp_pair(t, e);
+	MUST(pipe(p) == 0);
+	for (i = 0; i < 4; i++) {
+		stream_fill(out, len[i], i);
+		WANT(end_send(&e[0], out, len[i], 0), len[i], 0, "%d: send", i);
+	}
+	for (i = 0; i < 4; i++) {
+		size_t want = len[i] < room[i] ? len[i] : room[i];
+
+		WANT(splice(e[1].fd, NULL, p[1], NULL, room[i], 0), want, 0, "%d: splice", i);
+		WANT(read(p[0], in, sizeof(in)), want, 0, "%d: in the pipe", i);
+		WANT_TRUE(stream_check(in, want, i), "%d: its bytes", i);
+	}
+	WANT_ERR(splice(e[1].fd, NULL, p[1], NULL, 10, SPLICE_F_NONBLOCK), EAGAIN, "no message");
+	WANT_OK(shutdown(e[0].fd, SHUT_WR), "shutdown");
+	WANT(splice(e[1].fd, NULL, p[1], NULL, 10, 0), 0, 0, "the end");
+	pair_close(e);
+	close(p[0]);
+	close(p[1]);
+}
+
 static const struct test_case cases[] = {
 	{ "small_file", small_file, CASE_ALL },
 	{ "big_file", big_file, CASE_ALL | CASE_UNMAPPED },
@@ -337,6 +401,8 @@ static const struct test_case cases[] = {
 	{ "from_pipe", from_pipe, CASE_ALL },
 	{ "from_pipe_closed", from_pipe_closed, CASE_STREAM | CASE_PATHS },
 	{ "from_pipe_full", from_pipe_full, CASE_STREAM | CASE_PATHS },
+	{ "messages", messages, CASE_SEQPACKET | CASE_PATHS },
+	{ "messages_to_pipe", messages_to_pipe, CASE_SEQPACKET | CASE_SPEED | CASE_PATHS },
 	{ "proxy", proxy, CASE_ALL },
 	{ "teed", teed, CASE_ALL },
 };

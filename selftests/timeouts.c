@@ -10,6 +10,7 @@
 
 /* The clock of an emulated machine is not exact; returning at once would show. */
 #define LIMIT_MS	160
+#define SIP_MS		10000	/* long after that, and long before a slow reader has all */
 
 static void note_elapsed(long begin)
 {
@@ -165,6 +166,44 @@ static void partial_send(const struct transport *t)
 	free(buf);
 }
 
+/* Takes a little now and then, so that there is always room again before long. */
+static long sip(void *arg)
+{
+	struct end *e = arg;
+	char buf[2000];
+	ssize_t n;
+
+	while ((n = end_recv(e, buf, sizeof(buf), 0)) > 0)
+		sleep_ms(5);
+	return n;
+}
+
+/* What a call may wait is for all its waits together. */
+static void slow_reader(const struct transport *t)
+{
+	size_t len = 32u << 20;
+	unsigned char *buf = calloc(1, len);
+	struct end e[2];
+	struct task k;
+	ssize_t n;
+	long begin;
+
+	MUST(buf);
+	tp_pair(t, e);
+	NOTE(set_timeout(e[0].fd, SO_SNDTIMEO, LIMIT_MS), "SO_SNDTIMEO");
+	task_start(&k, sip, &e[1]);
+	begin = now_ms();
+	n = end_send(&e[0], buf, len, 0);
+	trace_num(n > 0 && n < (ssize_t)len, "a part was taken");
+	trace_num(now_ms() - begin < SIP_MS, "before long");
+	/* Nor need all of that part be taken, a little at a time. */
+	shutdown(e[1].fd, SHUT_RD);
+	shutdown(e[0].fd, SHUT_RDWR);
+	task_join(&k);
+	pair_close(e);
+	free(buf);
+}
+
 static void values(const struct transport *t)
 {
 	static const struct timeval tv[] = {
@@ -232,6 +271,7 @@ static const struct test_case cases[] = {
 	{ "late_peeked", late_peeked, CASE_ALL },
 	{ "sending", sending, CASE_BOTH | CASE_PATHS },
 	{ "partial_send", partial_send, CASE_ALL },
+	{ "slow_reader", slow_reader, CASE_STREAM | CASE_LIKE_TCP | CASE_PATHS },
 	{ "values", values, CASE_BOTH | CASE_TCP },
 	{ "negative", negative, CASE_ALL },
 	{ "changed", changed, CASE_BOTH | CASE_TCP | CASE_PATHS },

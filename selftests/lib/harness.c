@@ -72,6 +72,30 @@ static bool was_mapped(const struct test_case *c, const struct transport *t,
 	return false;
 }
 
+/* A transport's calls through libspeed, in all cases of the program. */
+static struct {
+	unsigned long moved;
+	unsigned long mapped;
+} sums[TRANSPORTS];
+
+/*
+ * Where one end alone is mapped, or each in turn, a case may be about what keeps it from
+ * being so; but not all cases.
+ */
+static void report_unmapped(struct runner *r)
+{
+	char why[REASON_MAX];
+	int i;
+
+	for (i = 0; i < TRANSPORTS; i++) {
+		if (sums[i].moved < 100 || sums[i].mapped)
+			continue;
+		snprintf(why, sizeof(why), "%lu calls through libspeed, and none in the ring",
+			 sums[i].moved);
+		report(r, FAIL, r->file, transports[i].name, why, NULL);
+	}
+}
+
 static bool applies(const struct test_case *c, const struct transport *t, int type)
 {
 	if (tp_is_mapped(t) && !(c->flags & CASE_PATHS))
@@ -215,6 +239,8 @@ static void run_case(struct runner *r, const struct test_case *c, int type)
 		if ((t.speed || t.fused) && !carried(r, &t, test, o, compared, reference))
 			continue;
 		o = judge(r, c, &t, test, reference, into);
+		sums[i].moved += into->moved;
+		sums[i].mapped += into->mapped;
 		if (into == r->reference)
 			have_reference = o == PASS;
 	}
@@ -239,6 +265,7 @@ int run_cases(int argc, char **argv, const struct test_case *cases, size_t n)
 		if (cases[i].flags & CASE_SEQPACKET)
 			run_case(&r, &cases[i], SOCK_SEQPACKET);
 	}
+	report_unmapped(&r);
 	printf("1..%d\n", r.number);
 	printf("# %s: %d passed, %d failed, %d skipped\n", r.file, r.passed, r.failed, r.skipped);
 	if (r.failed || !r.number)

@@ -185,16 +185,22 @@ long under_number(const char *text, const char *before, const char *after)
 static bool took_part(const struct run *r, const struct under_case *c, char *why, size_t size)
 {
 	const char *line = r->told, *at;
-	long sent, received;
+	long sent, received, other = 0;
+	char before[64];
 
 	for (at = line; (at = strstr(at, "speedrun: ")); at++)
 		line = at;
 	sent = under_number(line, "sent ", ",");
 	received = under_number(line, "received ", " mapped");
-	if (sent >= c->sent && received >= c->received)
+	if (c->counter) {
+		snprintf(before, sizeof(before), "%s ", c->counter);
+		other = under_number(line, before, "");
+	}
+	if (sent >= c->sent && received >= c->received && other >= c->least)
 		return true;
-	snprintf(why, size, "mapped sends %ld of %ld, receives %ld of %ld: %.200s", sent, c->sent,
-		 received, c->received, r->told);
+	snprintf(why, size, "mapped sends %ld of %ld, receives %ld of %ld, %s %ld of %ld: %.200s",
+		 sent, c->sent, received, c->received, c->counter ?: "else", other, c->least,
+		 r->told);
 	return false;
 }
 

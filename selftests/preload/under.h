@@ -25,6 +25,8 @@ typedef void (*under_body)(const struct transport *t, const struct under_case *c
  * @sent: at least so many sends must have been mapped in the body's process
  * @received: and so many receives
  * @env: another variable for the library, or NULL
+ * @counter: another number of that process's line, or NULL: "epoll events", "evicted"
+ * @least: what that must be
  */
 struct under_case {
 	const char *name;
@@ -33,6 +35,8 @@ struct under_case {
 	long sent;
 	long received;
 	const char *env;
+	const char *counter;
+	long least;
 };
 
 int under_main(int argc, char **argv, const struct under_case *cases, size_t n);

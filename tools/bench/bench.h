@@ -66,7 +66,7 @@ uint64_t now_ns(void);
 uint64_t clock_cost(uint64_t n);
 int cpus_online(void);
 /* Pins the caller: side 0 to the first processor, side 1 to the second if two are asked for. */
-void cpu_pin(int side);
+void cpu_pin(int side, unsigned int threads);
 /*
  * On one processor a stream has two gaits: the receiver runs at each message, or
  * when the sender has filled what there is to fill. The scheduler changes from one

@@ -42,13 +42,17 @@ int cpus_online(void)
 	return count;
 }
 
-void cpu_pin(int side)
+/* Several threads get every second processor, so that their number can tell. */
+void cpu_pin(int side, unsigned int threads)
 {
-	int cpu = opt.two_cpus ? side : 0;
+	int cpu = opt.two_cpus ? side : 0, step = opt.two_cpus ? 2 : cpus_online();
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
+	do {
+		CPU_SET(cpu, &set);
+		cpu += step;
+	} while (threads > 1 && cpu < cpus_online());
 	if (sched_setaffinity(0, sizeof(set), &set))
 		die("cannot run on processor %d", cpu);
 }

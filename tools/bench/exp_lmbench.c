@@ -70,7 +70,7 @@ static uint64_t read_trial(struct series *s, uint64_t n)
 
 	if (!at)
 		die("no memory");
-	cpu_pin(0);
+	cpu_pin(0, 1);
 	memset(at, 1, s->size);
 	start = now_ns();
 	while (n--)
@@ -87,7 +87,7 @@ static uint64_t write_trial(struct series *s, uint64_t n)
 
 	if (!at)
 		die("no memory");
-	cpu_pin(0);
+	cpu_pin(0, 1);
 	memset(at, 1, s->size);
 	start = now_ns();
 	while (n--)

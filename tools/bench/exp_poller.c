@@ -29,7 +29,7 @@ static uint64_t trial(struct series *s, uint64_t n)
 	int from = f->crowd.client[active], to = f->crowd.server[active];
 	uint64_t total = 0, cost, i;
 
-	cpu_pin(0);
+	cpu_pin(0, 1);
 	side_limit();
 	for (i = 0; i < n; i++) {
 		uint64_t start;

@@ -43,7 +43,7 @@ static uint64_t trial(struct series *s, uint64_t n)
 	struct crowd *c = s->private;
 	uint64_t start, i;
 
-	cpu_pin(0);
+	cpu_pin(0, 1);
 	side_limit();
 	start = now_ns();
 	for (i = 0; i < n; i++) {

@@ -46,7 +46,7 @@ uint64_t copy_trial(struct series *s, uint64_t n)
 
 	if (!from || !to)
 		die("no memory");
-	cpu_pin(0);
+	cpu_pin(0, 1);
 	side_limit();
 	memset(from, 1, s->size);
 	memset(to, 2, s->size);

@@ -91,9 +91,9 @@ static void *work(void *argument)
 	return NULL;
 }
 
-static void enter_process(int side)
+static void enter_process(int side, unsigned int threads)
 {
-	cpu_pin(side);
+	cpu_pin(side, threads);
 	if (opt.batch)
 		cpu_batch();
 	side_limit();
@@ -118,7 +118,7 @@ static uint64_t side(struct link *links, unsigned int threads, int which, side_f
 		w[i].end->thread = i;
 		w[i].end->size = size;
 	}
-	enter_process(which);
+	enter_process(which, threads);
 	if (threads == 1) {
 		work(&w[0]);
 		return w[0].result;

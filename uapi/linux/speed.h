@@ -252,7 +252,8 @@ enum {
 /**
  * struct speed_fusion - how a TCP socket's bytes travel
  * @flags: SPEED_FUSION_*
- * @reason: SPEED_TCP_*: why the next bytes sent would go by TCP
+ * @reason: SPEED_TCP_*: why bytes sent go by TCP. While they go by the ring it is
+ *	SPEED_TCP_FUSED, until the first that cannot
  * @fused: how often the sending direction moved to its ring
  * @unfused: how often it moved back
  * @ring_bytes: the size of each role's ring in bytes, or zero where its data
