@@ -243,6 +243,7 @@ bool shim_signed(const struct sock *sk);
 /* unfuse.c */
 u32 shim_why(struct speed_ring *ring);
 u32 shim_fuse(struct shim *shim, struct speed_ring *ring);
+void shim_refuse(const struct sock *sk, u32 why);
 void shim_unfuse(struct shim *shim, struct speed_ring *ring, u32 reason);
 
 /* shim_home.c, shim_bring.c */

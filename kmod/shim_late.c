@@ -6,11 +6,8 @@
  */
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
-#include <net/inet_sock.h>
 
 #include "shim.h"
-#include "stats.h"
-#include "trace.h"
 
 /**
  * struct calls - a wait for calls that began before an attachment
@@ -46,8 +43,7 @@ void shim_wait_calls(struct shim *shim)
 
 	shim->late = true;
 	shim_bar(shim, SPEED_TCP_BUSY, true);
-	speed_count_reason(SPEED_TCP_BUSY);
-	trace_speed_refuse(inet_sk(shim->sk)->inet_num, ntohs(shim->sk->sk_dport), SPEED_TCP_BUSY);
+	shim_refuse(shim->sk, SPEED_TCP_BUSY);
 	if (!calls)
 		return;
 	calls->shim = shim;

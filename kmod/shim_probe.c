@@ -22,7 +22,6 @@
 #include "shim.h"
 #include "shim_proto.h"
 #include "stats.h"
-#include "trace.h"
 
 static struct tracepoint *set_state;
 static DEFINE_MUTEX(probe_lock);	/* users */
@@ -121,12 +120,6 @@ static bool comes_from_here(const struct sock *sk, const struct shim_names *back
 	return local4(sock_net(sk), back->from.ip);
 }
 
-static void refuse(const struct sock *sk, u32 why)
-{
-	speed_count_reason(why);
-	trace_speed_refuse(inet_sk(sk)->inet_num, ntohs(sk->sk_dport), why);
-}
-
 static struct shim *attach(struct sock *sk, struct shim *peer, bool late)
 {
 	u32 unfit = shim_unfit(sk);
@@ -137,7 +130,7 @@ static struct shim *attach(struct sock *sk, struct shim *peer, bool late)
 	shim = unfit ? NULL : shim_attach(sk, peer, late, GFP_ATOMIC);
 	if (shim)
 		return shim;
-	refuse(sk, unfit ?: SPEED_TCP_MEMORY);
+	shim_refuse(sk, unfit ?: SPEED_TCP_MEMORY);
 	if (!unfit)
 		module_put(THIS_MODULE);
 	return NULL;
@@ -158,9 +151,9 @@ static void client_comes(struct sock *sk, const struct speed_net *sn)
 	if (shim)
 		return;
 	if (sk->sk_kern_sock)
-		refuse(sk, who_in_the_kernel(sk));
+		shim_refuse(sk, who_in_the_kernel(sk));
 	else if (!speed_port_allowed(sn, ntohs(sk->sk_dport)))
-		refuse(sk, SPEED_TCP_PORT);
+		shim_refuse(sk, SPEED_TCP_PORT);
 	else if (is_local(sk))
 		attach(sk, NULL, false);
 }
@@ -202,24 +195,24 @@ static void child_comes(struct sock *sk, const struct speed_net *sn)
 	if (!shim && !local)
 		return;
 	if (!shim && sk->sk_kern_sock && !SPEED_MPTCP_ACCEPTS_OURS) {
-		refuse(sk, SPEED_TCP_KERNEL);
+		shim_refuse(sk, SPEED_TCP_KERNEL);
 		return;
 	}
 	/* TCP Fast Open: accepted, and perhaps read from, before this. */
 	if (!shim && sk->sk_socket) {
-		refuse(sk, SPEED_TCP_FASTOPEN);
+		shim_refuse(sk, SPEED_TCP_FASTOPEN);
 		return;
 	}
 	/* A listener that asked by name has children that come from afar, too. */
 	peer = shim_find_peer(sk, local);
 	if (!peer) {
 		if (local)
-			refuse(sk, SPEED_TCP_PEER);
+			shim_refuse(sk, SPEED_TCP_PEER);
 		return;
 	}
 	other = shim_of(peer);
 	if (!other)
-		refuse(sk, SPEED_TCP_PEER);
+		shim_refuse(sk, SPEED_TCP_PEER);
 	else if (!shim)
 		shim = attach(sk, other, false);
 	if (shim) {

@@ -109,12 +109,17 @@ static bool sleeps_in_tcp(struct sock *sk)
 	return yes;
 }
 
-/* Who captures or filters in a VRF has a device of its own there, of which shim_why() knows not. */
+/* Who captures or filters in a VRF does so at its own device, which why_path() does not see. */
 static bool elsewhere(struct sock *sk)
 {
-	const struct dst_entry *dst = __sk_dst_get(sk);
+	const struct dst_entry *dst;
+	bool yes;
 
-	return dst && netif_is_l3_master(dst->dev);
+	rcu_read_lock();
+	dst = __sk_dst_get(sk);
+	yes = dst && netif_is_l3_master(dst->dev);
+	rcu_read_unlock();
+	return yes;
 }
 
 /*
@@ -169,6 +174,8 @@ static u32 why_not_yet(struct shim *shim, struct speed_ring *ring)
 	/* It must not wait for memory as we would. */
 	if (sk->sk_allocation != GFP_KERNEL)
 		return SPEED_TCP_KERNEL;
+	if (elsewhere(sk))
+		return SPEED_TCP_FILTER;
 	if (atomic_read(&shim->inside) || speed_ring_live(ring) || tcp_send_head(sk))
 		return SPEED_TCP_BUSY;
 	if (urgent_unread(shim, speed_ring_reader(ring)))
@@ -214,8 +221,6 @@ u32 shim_fuse(struct shim *shim, struct speed_ring *ring)
 	reason = tcp_send_head(shim->sk) ? SPEED_TCP_BUSY : shim_why(ring);
 	if (!reason && ring->pair->tcp.late && sleeps_in_tcp(shim->sk))
 		reason = SPEED_TCP_BUSY;
-	if (!reason && elsewhere(shim->sk))
-		reason = SPEED_TCP_FILTER;
 	if (!reason) {
 		/* Before the first byte is published (A), and so seen with it. */
 		WRITE_ONCE(ring->tcp_seq, tcp_sk(shim->sk)->write_seq);
@@ -229,6 +234,19 @@ u32 shim_fuse(struct shim *shim, struct speed_ring *ring)
 	speed_count(SPEED_STAT_TCP_FUSED);
 	trace_speed_fuse(ring->pair->id, ring->end, 0);
 	return SPEED_TCP_FUSED;
+}
+
+/**
+ * shim_refuse() - count and trace that a socket takes no part, or not yet
+ * @sk: the socket
+ * @why: SPEED_TCP_*
+ *
+ * Context: any but hard interrupt.
+ */
+void shim_refuse(const struct sock *sk, u32 why)
+{
+	speed_count_reason(why);
+	trace_speed_refuse(inet_sk(sk)->inet_num, ntohs(sk->sk_dport), why);
 }
 
 /* Counted and traced: each move, and once of each lasting reason why there is none. */

@@ -72,8 +72,7 @@ static void credentials(const struct transport *t)
 	NOTE(send_control(e[0].fd, SOL_SOCKET, SCM_CREDENTIALS, &own, sizeof(own),
 			  CMSG_LEN(sizeof(own))), "credentials of one's own");
 	MUST(recv(e[1].fd, &c, 1, MSG_DONTWAIT) == 1 || errno == EAGAIN);
-	if (setuid(4711))
-		return;
+	MUST(!setuid(4711));
 	NOTE(send_control(e[0].fd, SOL_SOCKET, SCM_CREDENTIALS, &ones, sizeof(ones),
 			  CMSG_LEN(sizeof(ones))), "those of process 1");
 	NOTE(recv(e[1].fd, &c, 1, MSG_DONTWAIT), "nothing came");

@@ -5,9 +5,7 @@
  * told of each, and that /proc/net/speed_stat counts each once.
  */
 #define _GNU_SOURCE
-#include <linux/if_ether.h>
 #include <linux/kcm.h>
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
@@ -17,6 +15,7 @@
 
 #include "bpf.h"
 #include "stress.h"
+#include "tap.h"
 #include "tcp_pair.h"
 
 #define COME_MS		20000
@@ -303,14 +302,14 @@ static void peer_does_not(const struct transport *t)
 static void never_fused(const struct transport *t)
 {
 	long tap, off, back;
-	int fd[2], open, i;
+	int fd[2], capture, i;
 
 	tcp_shim_net();
 	tap = stat_number("tcp_not_tap");
 	off = stat_number("tcp_not_off");
 	back = stat_number("tcp_unfused");
-	open = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL));
-	MUST(open >= 0);
+	capture = tap_open(NULL);
+	MUST(capture >= 0);
 	tcp_pair(fd);
 	for (i = 0; i < 3; i++)
 		MUST(tcp_put(fd[0], 100, 0) && tcp_get(fd[1], 100, 0));
@@ -324,7 +323,7 @@ static void never_fused(const struct transport *t)
 		MUST(tcp_exchange(fd));
 	WANT(stat_number("tcp_not_off") - off, 2, 0, "tcp_not_off, of both");
 	WANT(stat_number("tcp_unfused") - back, 0, 0, "none has moved back");
-	close(open);
+	close(capture);
 	tcp_close(fd);
 }
 

@@ -5,14 +5,12 @@
  * captures in a VRF sees what is sent there.
  */
 #define _GNU_SOURCE
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <unistd.h>
 
 #include "stress.h"
+#include "tap.h"
 #include "tcp_pair.h"
 
 #ifndef TCP_TX_DELAY
@@ -102,26 +100,22 @@ static size_t captured(int tap, char byte)
 
 static int in_device(const struct address *a)
 {
-	int fd = socket(a->sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = tcp_socket(a);
 
-	MUST(fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, VRF, sizeof(VRF)));
+	MUST(!setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, VRF, sizeof(VRF)));
 	return fd;
 }
 
 static void captured_in_vrf(const char *host)
 {
-	struct sockaddr_ll at = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
 	char out[1000], in[1000];
 	int listener, fd[2], tap, i;
 	struct address a;
 
 	tcp_address(&a, host, 7777);
 	listener = in_device(&a);
-	fd[0] = in_device(&a);
-	MUST(!bind(listener, (struct sockaddr *)&a.sa, a.len) && !listen(listener, 1));
-	WANT_OK(connect(fd[0], (struct sockaddr *)&a.sa, a.len), "%s: connect", host);
-	fd[1] = accept(listener, NULL, NULL);
-	MUST(fd[1] >= 0);
+	MUST(!bind_to(listener, &a) && !listen(listener, 1));
+	tcp_join(listener, &a, in_device(&a), fd);
 	/* The sysctl is for what the machine's own routes say; these two ask. */
 	for (i = 0; i < 2; i++)
 		WANT_OK(tcp_set_ulp(fd[i], "speed"), "%s: TCP_ULP", host);
@@ -131,9 +125,8 @@ static void captured_in_vrf(const char *host)
 		WANT_TRUE(tcp_exchange(fd), "%s: exchange", host);
 	}
 	WANT(tcp_reason(fd[0]), SPEED_TCP_FILTER, 0, "%s: the reason", host);
-	tap = socket(AF_PACKET, SOCK_RAW, 0);
-	at.sll_ifindex = if_nametoindex(VRF);
-	MUST(tap >= 0 && !bind(tap, (struct sockaddr *)&at, sizeof(at)));
+	tap = tap_open(VRF);
+	MUST(tap >= 0);
 	memset(out, 0xa5, sizeof(out));
 	WANT(send(fd[0], out, sizeof(out), 0), sizeof(out), 0, "%s: send", host);
 	WANT(recv(fd[1], in, sizeof(in), MSG_WAITALL), sizeof(in), 0, "%s: recv", host);

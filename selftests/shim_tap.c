@@ -4,32 +4,23 @@
  * that is sent while it is open; afterwards connections are fused again.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
-#include <net/if.h>
 #include <unistd.h>
 
 #include "mapped.h"
 #include "stress.h"
+#include "tap.h"
 #include "tcp_pair.h"
 
 #define MARK	24	/* bytes of a mark in the stream */
 
-static int tap_open(const char *dev)
+static int large_tap(const char *dev)
 {
-	struct sockaddr_ll at = {
-		.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL),
-		.sll_ifindex = dev ? if_nametoindex(dev) : 0,
-	};
-	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, dev ? 0 : htons(ETH_P_ALL));
+	int fd = tap_open(dev);
 
 	if (fd < 0 && errno == EAFNOSUPPORT)
 		trace_skip("needs CONFIG_PACKET");
 	MUST(fd >= 0);
 	MUST(set_int(fd, SOL_SOCKET, SO_RCVBUF, 8 << 20) == 0);
-	if (dev)
-		MUST(bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0);
 	return fd;
 }
 
@@ -83,7 +74,7 @@ static void watched(const char *dev)
 		for (i = 0; i < 10; i++)
 			WANT_TRUE(send_mark(fd, end, i), "before");
 		WANT_TRUE(tcp_fused(fd), "fused before");
-		tap = tap_open(dev);
+		tap = large_tap(dev);
 		/* Whoever maps learns of it within 100 ms. */
 		for (until = now_ms() + 20000; mapped_leased(fd[end], SPEED_ROLE_TX) &&
 		     now_ms() < until;)
@@ -123,7 +114,7 @@ static void from_the_start(const struct transport *t)
 
 	(void)t;
 	tcp_shim_net();
-	tap = tap_open("lo");
+	tap = large_tap("lo");
 	tcp_pair(fd);
 	for (i = 0; i < 8; i++)
 		WANT_TRUE(send_mark(fd, 0, i), "while it is open");
@@ -146,7 +137,7 @@ static void in_the_stream(const struct transport *t)
 	tcp_fused_pair(fd);
 	for (i = 0; i < (soak() ? 4000 : 200); i++) {
 		if (tap < 0)
-			tap = tap_open(i % 4 ? "lo" : NULL);
+			tap = large_tap(i % 4 ? "lo" : NULL);
 		else if (close(tap) == 0)
 			tap = -1;
 		WANT_TRUE(tcp_put(fd[0], 1000 + i % 700, put), "put");
@@ -168,7 +159,7 @@ static void elsewhere(const struct transport *t)
 
 	(void)t;
 	tcp_own_net();
-	tap = tap_open("lo");
+	tap = large_tap("lo");
 	tcp_shim_net();
 	tcp_fused_pair(fd);
 	WANT_TRUE(tcp_exchange(fd) && tcp_fused(fd), "fused");

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The machine's part: whether connections are fused, and a tap. See diff_run.h. */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <linux/if_ether.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "diff_run.h"
 #include "procfile.h"
+#include "tap.h"
 
 #define SWITCH	"/proc/sys/net/speed/loopback"
 
@@ -40,7 +38,7 @@ void diff_fuse_tap(bool on)
 	static int tap = -1;
 
 	if (on && tap < 0)
-		tap = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
+		tap = tap_open(NULL);
 	if (on || tap < 0)
 		return;
 	close(tap);

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reasons to move a connection to TCP: see movers.h. */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <linux/filter.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
 #include <linux/net_tstamp.h>
 #include <linux/tcp.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +11,7 @@
 #include <unistd.h>
 
 #include "movers.h"
+#include "tap.h"
 #include "task.h"
 #include "tcp_pair.h"
 #include "trace.h"
@@ -57,20 +54,15 @@ static void sysctl_1(const int fd[2])
 static bool tap_all(const int fd[2])
 {
 	(void)fd;
-	tap = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
+	tap = tap_open(NULL);
 	return tap >= 0;
 }
 
 static bool tap_lo(const int fd[2])
 {
-	struct sockaddr_ll at = {
-		.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL),
-		.sll_ifindex = if_nametoindex("lo"),
-	};
-
 	(void)fd;
-	tap = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-	return tap >= 0 && !bind(tap, (struct sockaddr *)&at, sizeof(at));
+	tap = tap_open("lo");
+	return tap >= 0;
 }
 
 static void tap_off(const int fd[2])

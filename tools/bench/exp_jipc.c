@@ -14,6 +14,7 @@
  *	talk_elapsed and so on		all of them, as measured; messages: how many
  */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -260,52 +261,48 @@ static double one_way(struct series *s, unsigned int way, double *a, double *b)
 	return cost[POINTS - 1];
 }
 
-static void emit_elapsed(struct series *s, double elapsed[WAYS][RUNS_MAX], unsigned int way)
+/* Of a way: what it is called, and whether its connection is told apart from its messages. */
+static void emit_way(struct series *s, unsigned int way, const double *a, const double *b,
+		     const double *elapsed)
 {
 	static const char *const names[WAYS] = {
-		[TALK] = "talk_elapsed", [SLOW] = "slow_elapsed", [CALL] = "call_elapsed",
-		[IMPLIED] = "implied_elapsed", [MAPPED_CALL] = "call_elapsed",
+		[TALK] = "talk", [SLOW] = "slow", [CALL] = "call", [IMPLIED] = "implied",
+		[MAPPED_CALL] = "call",
 	};
-	struct series one = *s;
+	struct series all = *s;
+	char metric[32];
 
-	one.messages = most_of(s->messages, way);
-	emit_value("jipc", &one, elapsed[way], names[way], unit_of_time());
+	if (way != SLOW && way != IMPLIED) {
+		snprintf(metric, sizeof(metric), "%s_connection", names[way]);
+		emit_value("jipc", s, a, metric, unit_of_time());
+	}
+	snprintf(metric, sizeof(metric), "%s_message", names[way]);
+	emit_value("jipc", s, b, metric, unit_of_time());
+	all.messages = most_of(s->messages, way);
+	snprintf(metric, sizeof(metric), "%s_elapsed", names[way]);
+	emit_value("jipc", &all, elapsed, metric, unit_of_time());
 }
 
 static void one_transport(struct series *s)
 {
 	double a[WAYS][RUNS_MAX], b[WAYS][RUNS_MAX], elapsed[WAYS][RUNS_MAX], cross[RUNS_MAX];
-	bool implied = !strcmp(s->transport->name, "speed");
-	unsigned int run, way, first = TALK, end = implied ? IMPLIED + 1 : IMPLIED;
+	bool implied = !strcmp(s->transport->name, "speed"), mapped = s->transport == &transport_call;
+	unsigned int run, way, first = mapped ? MAPPED_CALL : TALK;
+	unsigned int last = mapped ? MAPPED_CALL : implied ? IMPLIED : CALL;
 
-	if (s->transport == &transport_call) {
-		first = MAPPED_CALL;
-		end = WAYS;
-	}
 	s->trial = trial;
 	for (run = 0; run < opt.runs; run++) {
 		progress("jipc %s: run %u of %u", s->transport->name, run + 1, opt.runs);
-		for (way = first; way < end; way++)
+		for (way = first; way <= last; way++)
 			elapsed[way][run] = one_way(s, way, &a[way][run], &b[way][run]);
-		if (first == TALK)
+		if (!mapped)
 			cross[run] = a[TALK][run] / (b[SLOW][run] - b[TALK][run]);
 	}
 	progress("%s", "");
-	for (way = first; way < end; way++)
-		emit_elapsed(s, elapsed, way);
-	if (first == MAPPED_CALL) {
-		emit_value("jipc", s, a[MAPPED_CALL], "call_connection", unit_of_time());
-		emit_value("jipc", s, b[MAPPED_CALL], "call_message", unit_of_time());
-		return;
-	}
-	emit_value("jipc", s, a[TALK], "talk_connection", unit_of_time());
-	emit_value("jipc", s, b[TALK], "talk_message", unit_of_time());
-	emit_value("jipc", s, b[SLOW], "slow_message", unit_of_time());
-	emit_value("jipc", s, a[CALL], "call_connection", unit_of_time());
-	emit_value("jipc", s, b[CALL], "call_message", unit_of_time());
-	if (implied)
-		emit_value("jipc", s, b[IMPLIED], "implied_message", unit_of_time());
-	emit_value("jipc", s, cross, "crossover", "messages");
+	for (way = first; way <= last; way++)
+		emit_way(s, way, a[way], b[way], elapsed[way]);
+	if (!mapped)
+		emit_value("jipc", s, cross, "crossover", "messages");
 }
 
 void exp_jipc(void)

@@ -19,9 +19,9 @@ SERVER = "pace-server"
 ALL_PROTOCOLS = 0x0003  # ETH_P_ALL
 
 
-def switch(value, file=SWITCH):
+def switch(value, path=SWITCH):
     """Sets net.speed.loopback, or another."""
-    with open(file, "w", encoding="ascii") as file:
+    with open(path, "w", encoding="ascii") as file:
         file.write(value)
 
 
