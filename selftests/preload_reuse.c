@@ -247,7 +247,7 @@ static void slept(const struct transport *t, const struct under_case *c)
 static const struct under_case cases[] = {
 	{ "given", given, UNDER_BOTH | UNDER_LONG, 20, 20 },
 	{ "given_few", given, UNDER_BOTH | UNDER_LONG, 20, 20, "SPEED_MAPPINGS=3" },
-	{ "fresh", fresh, UNDER_BOTH | UNDER_LONG, 400, 400 },
+	{ "fresh", fresh, UNDER_BOTH | UNDER_LONG, 800, 800 },
 	{ "slept", slept, UNDER_BOTH, 1, 1 },
 };
 

@@ -6,12 +6,14 @@
 #include <signal.h>
 #include "call.h"
 #include "crew.h"
+#include "ops.h"
 #include "options.h"
 #include "ports.h"
 #include "stats.h"
 #include "sys.h"
 
-#define LOOK_AGAIN_SOON	16		/* transfers until there may be one, or no lock */
+#define LOOK_AGAIN_SOON	16		/* transfers until there may be one */
+#define LOOK_NEXT	1		/* who held the lock did so for an instant */
 #define LOOK_AGAIN	1024		/* a TCP socket may become one: twice as many */
 #define LOOK_DOUBLES	10		/* each time, so often */
 #define LOOK_NEVER	(1 << 30)	/* no such socket */
@@ -83,15 +85,15 @@ static bool look_handle(const struct call *c, const struct speed_info *info, boo
 			__u64 *word)
 {
 	__u64 key = info->pair << 1 | (info->side & 1);
+	bool locked, nonblock = ops_nonblock(c->fd);
 	__u64 all = ~(__u64)0, old;
-	bool locked;
 
 	look_signals(SIG_BLOCK, &all, &old);
 	locked = pool_trylock();
 	if (locked) {
 		*word = pool_find(key);
 		if (!*word)
-			*word = pool_make(c->fd, (int)info->type, inet, key);
+			*word = pool_make(c->fd, (int)info->type, inet, nonblock, key);
 		pool_unlock();
 	}
 	look_signals(SIG_SETMASK, &old, NULL);
@@ -139,7 +141,7 @@ static struct slot *look(struct call *c)
 		return look_later(c, LOOK_DOUBLES, LOOK_NEVER);
 	}
 	if (!look_handle(c, &info, inet, &word))
-		return look_later(c, 0, look_soon());
+		return look_later(c, 0, LOOK_NEXT);
 	if (!word)
 		return look_later(c, 0, LOOK_AGAIN);
 	return look_install(c, word);

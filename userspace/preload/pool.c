@@ -3,6 +3,7 @@
  * Taking slots. Giving them back: pool_retire.c.
  */
 #include <sys/mman.h>
+#include "cpu.h"
 #include "options.h"
 #include "ops.h"
 #include "pool_slot.h"
@@ -37,17 +38,23 @@ int pool_start(unsigned int count)
 }
 
 /*
- * Only ever tried: a signal handler may have interrupted the holder. One that fork()
- * left behind is another process's, and void.
+ * Only ever tried: who holds it may have lost its processor. One that fork() left behind
+ * is another process's, and void.
  */
 bool pool_trylock(void)
 {
 	__u32 pid = (__u32)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	__u32 holder = __atomic_load_n(&pool.lock, __ATOMIC_RELAXED);
 
-	return holder != pid &&
-	       __atomic_compare_exchange_n(&pool.lock, &holder, pid, false,
-					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	for (int tries = POOL_TRIES; tries; tries--) {
+		__u32 holder = __atomic_load_n(&pool.lock, __ATOMIC_RELAXED);
+
+		if (holder != pid &&
+		    __atomic_compare_exchange_n(&pool.lock, &holder, pid, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return true;
+		spd_relax();
+	}
+	return false;
 }
 
 void pool_unlock(void)
@@ -109,16 +116,37 @@ static bool pool_evict(struct slot *h)
 	return true;
 }
 
-/* A free slot, or NULL. The pool's lock is held. */
+/* One that was used and is free, if it is found soon. */
+static struct slot *pool_take_spare(void)
+{
+	if (!__atomic_load_n(&pool.spare, __ATOMIC_RELAXED))
+		return NULL;
+	for (int looks = 0; looks < POOL_LOOKS; looks++) {
+		struct slot *h = &pool.at[pool.hand];
+
+		pool.hand = (pool.hand + 1) % pool.used;
+		if (!__atomic_load_n(&h->busy, __ATOMIC_ACQUIRE))
+			return h;
+	}
+	return NULL;
+}
+
+/*
+ * A free slot, or NULL. The pool's lock is held. As few as will do are ever used: they
+ * are all looked at for a key.
+ */
 static struct slot *pool_take(void)
 {
-	struct slot *h;
+	struct slot *h = pool_take_spare();
 
+	if (h)
+		return h;
 	if (pool.used < pool.count) {
 		h = &pool.at[pool.used];
 		h->number = pool.used;
 		__atomic_store_n(&pool.used, h->number + 1, __ATOMIC_RELAXED);
 		h->life = POOL_ONE;
+		__atomic_add_fetch(&pool.spare, 1, __ATOMIC_RELAXED);
 		return h;
 	}
 	for (int looks = 0; looks < POOL_LOOKS; looks++) {
@@ -133,7 +161,7 @@ static struct slot *pool_take(void)
 }
 
 /* Zeros for everything that a handle counts; who looks at it late finds it busy. */
-static bool pool_fill(struct slot *h, int fd, int type)
+static bool pool_fill(struct slot *h, int fd, int type, bool nonblock)
 {
 	struct speed *s = &h->s;
 
@@ -151,7 +179,7 @@ static bool pool_fill(struct slot *h, int fd, int type)
 		r->countdown = 0;
 		r->spin.slept = 0;
 		r->spin.again = 0;
-		r->nonblock = ops_nonblock(fd);
+		r->nonblock = nonblock;
 	}
 	pool_leave(s);
 	return true;
@@ -162,23 +190,25 @@ static bool pool_fill(struct slot *h, int fd, int type)
  * @fd: a number of its socket
  * @type: of the socket
  * @inet: is it TCP's?
+ * @nonblock: has it O_NONBLOCK?
  * @key: which end of which pair
  *
  * Return: its word, with a reference, or 0 where all handles are in use. The pool's
- * lock is held.
+ * lock is held: no system call is made, but to retire another handle.
  */
-__u64 pool_make(int fd, int type, bool inet, __u64 key)
+__u64 pool_make(int fd, int type, bool inet, bool nonblock, __u64 key)
 {
 	struct slot *h = pool_take();
 	__u64 word;
 
-	if (!h || !pool_fill(h, fd, type))
+	if (!h || !pool_fill(h, fd, type, nonblock))
 		return 0;
 	h->inet = inet;
 	__atomic_store_n(&pool.keys[h->number], key, __ATOMIC_RELAXED);
 	/* Referred to before it is busy: who sweeps takes it for one to be retired. */
 	word = pool_life_word(h, __atomic_add_fetch(&h->life, 1, __ATOMIC_SEQ_CST));
 	__atomic_store_n(&h->busy, true, __ATOMIC_RELEASE);
+	__atomic_sub_fetch(&pool.spare, 1, __ATOMIC_RELAXED);
 	stats_add(STATS_HANDLES, 1);
 	return word;
 }

@@ -46,6 +46,7 @@ struct slot {
  * @used: slots from here on were never used
  * @hand: where the search for an idle one goes on
  * @lock: the process that searches or fills a slot, 0 if none
+ * @spare: slots that were used and are free, or about to be taken
  * @left: slots that no number refers to and that had a thread inside, 0 if none
  * @rest: numbers that are given up without a look at those, while there is one inside
  */
@@ -56,6 +57,7 @@ struct pool {
 	unsigned int	used;
 	unsigned int	hand;
 	__u32		lock;
+	__u32		spare;
 	__u32		left __attribute__((aligned(64)));
 	__u32		rest;
 };
@@ -87,7 +89,7 @@ int pool_start(unsigned int count);
 bool pool_trylock(void);
 void pool_unlock(void);
 __u64 pool_find(__u64 key);
-__u64 pool_make(int fd, int type, bool inet, __u64 key);
+__u64 pool_make(int fd, int type, bool inet, bool nonblock, __u64 key);
 void pool_put(__u64 word);
 void pool_sweep(void);
 
