@@ -6,7 +6,10 @@
  *	start		from fork() to the end of a program that does nothing
  *	memory		private memory of a process for each of --connections (10,000)
  *			idle connections that have carried a byte; both ends are its own
- *	alternating	a message of 64 bytes on a connection that two processes use in turn
+ *	alternating	a message of 64 bytes on a connection that two processes use in turn,
+ *			of ALTERNATING, from the fork() of the second process on
+ *	settling	what that fork() and the first SETTLING of the messages cost more
+ *			than as many of the later ones, all together
  *
  * --detail chooses the first two, which are no series of trials.
  */
@@ -21,6 +24,8 @@
 
 #define NOTHING		"/bin/true"
 #define STARTS		100
+#define ALTERNATING	10000	/* as many for all: what comes once weighs the same */
+#define SETTLING	1000
 
 /* ---- start ---- */
 
@@ -116,10 +121,24 @@ static void take_turns(struct end *e, size_t size, uint64_t n, const int mine[2]
 	}
 }
 
+/* One of the two: it has a half of the messages. Return: when the first ones were sent. */
+static uint64_t sender(struct end *e, size_t size, uint64_t n, const int mine[2],
+		       const int other[2])
+{
+	uint64_t settled;
+
+	take_turns(e, size, SETTLING / 2, mine, other);
+	settled = now_ns();
+	take_turns(e, size, (n - SETTLING) / 2, mine, other);
+	return settled;
+}
+
+static double settling;	/* of the last trial */
+
 static uint64_t two_senders(struct end *e, size_t size, uint64_t n)
 {
+	uint64_t since, settled, end;
 	int turn[2][2], status;
-	uint64_t since;
 	pid_t pid;
 
 	if (pipe(turn[0]) || pipe(turn[1]) || write(turn[0][1], "", 1) != 1)
@@ -131,13 +150,16 @@ static uint64_t two_senders(struct end *e, size_t size, uint64_t n)
 	since = now_ns();
 	pid = fork();
 	if (!pid) {
-		take_turns(e, size, n / 2, turn[1], turn[0]);
+		sender(e, size, n, turn[1], turn[0]);
 		_exit(0);
 	}
-	take_turns(e, size, n - n / 2, turn[0], turn[1]);
+	settled = sender(e, size, n, turn[0], turn[1]);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
 		die("process: the other sender failed");
-	return now_ns() - since;
+	end = now_ns();
+	settling = (double)(settled - since) -
+		   (double)(end - settled) * SETTLING / (double)(n - SETTLING);
+	return end - since;
 }
 
 static uint64_t reader(struct end *e, size_t size, uint64_t n)
@@ -149,7 +171,10 @@ static uint64_t reader(struct end *e, size_t size, uint64_t n)
 
 static uint64_t alternating_trial(struct series *s, uint64_t n)
 {
-	return sides_run(s->transport, s->size, n, two_senders, reader);
+	uint64_t ns = sides_run(s->transport, s->size, n, two_senders, reader);
+
+	s->extra[0] = settling;
+	return ns;
 }
 
 /* ---- all ---- */
@@ -160,11 +185,14 @@ static void alternating(struct series *all, unsigned int count)
 
 	for (i = 0; i < count; i++) {
 		all[i].size = 64;
+		all[i].n = ALTERNATING;
 		all[i].trial = alternating_trial;
 	}
-	measure(all, count);
-	for (i = 0; i < count; i++)
+	measure_given(all, count);
+	for (i = 0; i < count; i++) {
 		emit("process", &all[i], "alternating", unit_of_time());
+		emit_extra("process", &all[i], 0, "settling", unit_of_time());
+	}
 }
 
 static void once(struct series *s)
