@@ -80,7 +80,8 @@ static void flip_once(int kind, struct chance *c)
 		tap = tap_open(NULL);
 	else if (storm->repairs)
 		set_int(fd, IPPROTO_TCP, TCP_REPAIR, 1);
-	usleep(chance_below(c, 300));
+	/* With hardly a window it is moved at TCP's timers alone: a tap must be there then. */
+	usleep(chance_below(c, kind == 2 && storm->tight ? 30000 : 300));
 	if (kind == 0)
 		tcp_shim_set(1);
 	else if (kind == 1)
