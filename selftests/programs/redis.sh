@@ -105,7 +105,7 @@ body()
 	pass "a replica gets all" full_copy
 	pass "a replica follows" follow
 	[ ! -e /proc/net/speed_tcp ] || pass "by a ring or not" link_is_fused
-	fused "$(amount 100)"
+	fused 200
 }
 
 needs redis-server redis-benchmark redis-cli python3
