@@ -48,5 +48,6 @@ body()
 }
 
 needs stress-ng
+one_program=1
 each_way body
 tap_done
