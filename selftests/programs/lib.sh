@@ -13,7 +13,7 @@
 # With SPEED_PRELOAD=FILE it is done once more with servers and clients under that
 # library, and, where SPEED_ONE_SIDE is set, with the servers alone. Then directions must
 # have been leased, and without the library none; unpreloaded=1 is for a program that the
-# library cannot get into, one_program=1 for one that is both server and client.
+# library cannot get into.
 #
 # FUNCTION starts servers with start, waits for them with listening, and makes
 # its checks with pass. REFERENCE_ONLY=1 is plain TCP alone, without the module.
@@ -214,9 +214,7 @@ each_way()
 {
 	local value=0 ways="tcp fused" leased
 
-	[ -z "${SPEED_PRELOAD:-}" ] || ways+=" both"
-	[ -z "${SPEED_PRELOAD:+${SPEED_ONE_SIDE:-}}" ] || [ -n "${one_program:-}" ] ||
-		ways+=" servers"
+	[ -z "${SPEED_PRELOAD:-}" ] || ways+=" both${SPEED_ONE_SIDE:+ servers}"
 	[ -z "${REFERENCE_ONLY:-}" ] || ways=tcp
 	for way in $ways; do
 		[ "$way" = tcp ] || value=1

@@ -48,6 +48,7 @@ body()
 }
 
 needs stress-ng
-one_program=1
+# It is server and client in one: the servers alone are nothing.
+SPEED_ONE_SIDE=
 each_way body
 tap_done

@@ -79,16 +79,23 @@ static __u64 pool_get(struct slot *h, __u64 key)
  * pool_find() - the handle for an end of a pair
  * @key: which
  *
+ * A slot that it passes and that is free is remembered for pool_make().
+ *
  * Return: its word, with a reference, or 0. The pool's lock is held.
  */
 __u64 pool_find(__u64 key)
 {
-	__u64 word = 0;
+	__u64 word = 0, at;
 
+	pool.vacant = pool.count;
 	/* One that is about to be retired may have the same key. */
-	for (unsigned int i = 0; i < pool.used && !word; i++)
-		if (__atomic_load_n(&pool.keys[i], __ATOMIC_RELAXED) == key)
+	for (unsigned int i = 0; i < pool.used && !word; i++) {
+		at = __atomic_load_n(&pool.keys[i], __ATOMIC_RELAXED);
+		if (at == key)
 			word = pool_get(&pool.at[i], key);
+		else if (!at)
+			pool.vacant = i;
+	}
 	return word;
 }
 
@@ -116,37 +123,23 @@ static bool pool_evict(struct slot *h)
 	return true;
 }
 
-/* One that was used and is free, if it is found soon. */
-static struct slot *pool_take_spare(void)
-{
-	if (!__atomic_load_n(&pool.spare, __ATOMIC_RELAXED))
-		return NULL;
-	for (int looks = 0; looks < POOL_LOOKS; looks++) {
-		struct slot *h = &pool.at[pool.hand];
-
-		pool.hand = (pool.hand + 1) % pool.used;
-		if (!__atomic_load_n(&h->busy, __ATOMIC_ACQUIRE))
-			return h;
-	}
-	return NULL;
-}
-
 /*
- * A free slot, or NULL. The pool's lock is held. As few as will do are ever used: they
- * are all looked at for a key.
+ * A free slot, or NULL. The pool's lock is held, and has been since pool_find(). As few
+ * as will do are ever used: they are all looked at for a key.
  */
 static struct slot *pool_take(void)
 {
-	struct slot *h = pool_take_spare();
+	unsigned int vacant = pool.vacant;
+	struct slot *h;
 
-	if (h)
-		return h;
+	pool.vacant = pool.count;
+	if (vacant < pool.count && !__atomic_load_n(&pool.at[vacant].busy, __ATOMIC_ACQUIRE))
+		return &pool.at[vacant];
 	if (pool.used < pool.count) {
 		h = &pool.at[pool.used];
 		h->number = pool.used;
 		__atomic_store_n(&pool.used, h->number + 1, __ATOMIC_RELAXED);
 		h->life = POOL_ONE;
-		__atomic_add_fetch(&pool.spare, 1, __ATOMIC_RELAXED);
 		return h;
 	}
 	for (int looks = 0; looks < POOL_LOOKS; looks++) {
@@ -194,21 +187,27 @@ static bool pool_fill(struct slot *h, int fd, int type, bool nonblock)
  * @key: which end of which pair
  *
  * Return: its word, with a reference, or 0 where all handles are in use. The pool's
- * lock is held: no system call is made, but to retire another handle.
+ * lock is held, since pool_find() found none: no system call is made, but to retire
+ * another handle.
  */
 __u64 pool_make(int fd, int type, bool inet, bool nonblock, __u64 key)
 {
-	struct slot *h = pool_take();
+	struct slot *h = NULL;
+	bool ready = false;
 	__u64 word;
 
-	if (!h || !pool_fill(h, fd, type, nonblock))
+	/* Who came late may be inside a vacant one for a moment: then another. */
+	for (int tries = 2; tries && !ready; tries--) {
+		h = pool_take();
+		ready = h && pool_fill(h, fd, type, nonblock);
+	}
+	if (!ready)
 		return 0;
 	h->inet = inet;
 	__atomic_store_n(&pool.keys[h->number], key, __ATOMIC_RELAXED);
 	/* Referred to before it is busy: who sweeps takes it for one to be retired. */
 	word = pool_life_word(h, __atomic_add_fetch(&h->life, 1, __ATOMIC_SEQ_CST));
 	__atomic_store_n(&h->busy, true, __ATOMIC_RELEASE);
-	__atomic_sub_fetch(&pool.spare, 1, __ATOMIC_RELAXED);
 	stats_add(STATS_HANDLES, 1);
 	return word;
 }

@@ -46,7 +46,7 @@ struct slot {
  * @used: slots from here on were never used
  * @hand: where the search for an idle one goes on
  * @lock: the process that searches or fills a slot, 0 if none
- * @spare: slots that were used and are free, or about to be taken
+ * @vacant: a slot that was free when pool_find() passed it, or @count
  * @left: slots that no number refers to and that had a thread inside, 0 if none
  * @rest: numbers that are given up without a look at those, while there is one inside
  */
@@ -57,7 +57,7 @@ struct pool {
 	unsigned int	used;
 	unsigned int	hand;
 	__u32		lock;
-	__u32		spare;
+	unsigned int	vacant;
 	__u32		left __attribute__((aligned(64)));
 	__u32		rest;
 };

@@ -47,7 +47,6 @@ void pool_retire(struct slot *h)
 	}
 	__atomic_store_n(&pool.keys[h->number], 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&h->busy, false, __ATOMIC_RELEASE);
-	__atomic_add_fetch(&pool.spare, 1, __ATOMIC_RELAXED);
 }
 
 /*

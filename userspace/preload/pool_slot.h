@@ -7,7 +7,7 @@
 
 #include "pool.h"
 
-#define POOL_TRIES	64	/* to enter a slot that is to be retired */
+#define POOL_TRIES	64	/* to enter a slot that is to be retired, or to lock the pool */
 #define POOL_ONE	((__u64)1 << POOL_REF_BITS)
 #define POOL_REFS	(POOL_ONE - 1)
 
