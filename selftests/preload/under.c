@@ -111,6 +111,8 @@ static void start(char **argv, const struct under_case *c, int kind, int shared,
 		if (c->env)
 			putenv(strdup(c->env));
 		preload();
+	} else if (c->flags & UNDER_LONG) {
+		unsetenv("SPEED_SOAK");	/* the long form is for the library */
 	}
 	execl("/proc/self/exe", argv[0], c->name, which, NULL);
 	_exit(127);

@@ -11,7 +11,7 @@
 #define UNDER_FUSED	(1u << 0)	/* on a fused TCP connection */
 #define UNDER_SPEED	(1u << 1)	/* on an AF_SPEED one */
 #define UNDER_BOTH	(UNDER_FUSED | UNDER_SPEED)
-#define UNDER_LONG	(1u << 2)	/* ten times the time */
+#define UNDER_LONG	(1u << 2)	/* ten times the time; its transcript tells no number of rounds */
 #define UNDER_IDLE	-1		/* for @sent and @received: it may have nothing to tell */
 
 struct under_case;
