@@ -76,11 +76,21 @@ static int wait_valid(const struct speed_wait *w, u64 size)
 {
 	u32 how = w->flags & WAIT_FLAGS;
 
-	if (w->flags & ~(WAKE_FLAGS | WAIT_FLAGS) || w->reserved || how == WAIT_FLAGS)
+	if (w->flags & ~(WAKE_FLAGS | WAIT_FLAGS | SPEED_WAIT_MOVED) || w->reserved ||
+	    how == WAIT_FLAGS || (!how && w->flags & SPEED_WAIT_MOVED))
 		return -EINVAL;
 	if (how ? !w->want || w->want > size : w->want)
 		return -EINVAL;
 	return 0;
+}
+
+/* A transfer that has bytes to return is ended by a signal, not restarted. */
+static int wait_ended(struct speed_ring *ring, u32 flags, int err)
+{
+	bool moved = flags & SPEED_WAIT_MOVED ||
+		     (flags & SPEED_WAIT_DATA && speed_ring_fill(ring));
+
+	return err == -ERESTARTSYS && moved ? -EINTR : err;
 }
 
 static int ioc_wait(struct socket *sock, struct speed_pair *pair, int end,
@@ -90,6 +100,7 @@ static int ioc_wait(struct socket *sock, struct speed_pair *pair, int end,
 	struct sock *sk = sock->sk;
 	struct speed_ring *ring;
 	struct speed_wait w;
+	int err = 0;
 
 	if (copy_from_user(&w, arg, sizeof(w)))
 		return -EFAULT;
@@ -98,10 +109,10 @@ static int ioc_wait(struct socket *sock, struct speed_pair *pair, int end,
 		return -EINVAL;
 	wake(pair, end, w.flags);
 	if (w.flags & SPEED_WAIT_DATA)
-		return wait_data(ring, w.want, sock_rcvtimeo(sk, nowait));
-	if (w.flags & SPEED_WAIT_SPACE)
-		return wait_space(ring, w.want, sock_sndtimeo(sk, nowait));
-	return 0;
+		err = wait_data(ring, w.want, sock_rcvtimeo(sk, nowait));
+	else if (w.flags & SPEED_WAIT_SPACE)
+		err = wait_space(ring, w.want, sock_sndtimeo(sk, nowait));
+	return wait_ended(ring, w.flags, err);
 }
 
 static int ioc_wake(struct speed_pair *pair, int end, unsigned long flags)

@@ -185,8 +185,10 @@ static void wait_refused(const struct transport *t)
 	WANT_ERR(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), EINVAL, "an unknown bit");
 	w.flags = SPEED_WAIT_DATA | SPEED_WAIT_SPACE;
 	WANT_ERR(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), EINVAL, "two waits");
-	w.flags = 0;
 	w.want = 0;
+	w.flags = SPEED_WAIT_MOVED;
+	WANT_ERR(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), EINVAL, "bytes moved, and no wait");
+	w.flags = 0;
 	WANT_OK(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), "nothing to do");
 	w.flags = SPEED_WAIT_DATA;
 	WANT_ERR(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), EINVAL, "wanting no bytes");

@@ -69,6 +69,55 @@ static void recv_restarted(const struct transport *t)
 	pair_close(e);
 }
 
+/* Nor is a transfer that has bytes to return. */
+static void recv_part_restarted(const struct transport *t)
+{
+	struct end e[2];
+	char buf[16];
+	struct call c = { &e[0], buf, 16, MSG_WAITALL };
+	struct task k;
+
+	catch_signal(SIGUSR1, SA_RESTART);
+	tp_pair(t, e);
+	NOTE(end_send(&e[1], "abc", 3, 0), "send before");
+	task_start(&k, call_recv, &c);
+	trace_num(task_sleeps(&k), "recv of three waits for more");
+	interrupt(&k);
+	NOTE(task_join(&k), "recv");
+	task_start(&k, call_recv, &c);
+	trace_num(task_sleeps(&k), "recv of nothing waits");
+	interrupt(&k);
+	trace_num(task_sleeps(&k), "recv waits on");
+	NOTE(end_send(&e[1], "abcde", 5, 0), "send meanwhile");
+	trace_num(task_sleeps(&k), "recv of five waits for more");
+	interrupt(&k);
+	NOTE(task_join(&k), "recv");
+	pair_close(e);
+}
+
+static void send_part_restarted(const struct transport *t)
+{
+	static char buf[32 << 20];	/* more than any buffer takes */
+	long sent, got = 0, n;
+	struct end e[2];
+	struct call c;
+	struct task k;
+
+	catch_signal(SIGUSR1, SA_RESTART);
+	tp_pair(t, e);
+	c = (struct call){ &e[0], buf, sizeof(buf), 0 };
+	task_start(&k, call_send, &c);
+	trace_num(task_sleeps(&k), "send of a part waits");
+	interrupt(&k);
+	sent = task_join(&k);
+	trace_num(sent > 0 && sent < (long)sizeof(buf), "send of a part");
+	while (got < sent && (n = end_recv(&e[1], buf, sizeof(buf), 0)) > 0)
+		got += n;
+	trace_num(got == sent, "that part came");
+	NOTE(end_recv(&e[1], buf, 1, MSG_DONTWAIT), "nothing more");
+	pair_close(e);
+}
+
 /* A time limit is not restarted, whatever the handler asks for. */
 static void recv_with_limit(const struct transport *t)
 {
@@ -205,6 +254,8 @@ static void storm(const struct transport *t)
 static const struct test_case cases[] = {
 	{ "recv_interrupted", recv_interrupted, CASE_BOTH | CASE_TCP | CASE_PATHS },
 	{ "recv_restarted", recv_restarted, CASE_BOTH | CASE_TCP | CASE_PATHS },
+	{ "recv_part_restarted", recv_part_restarted, CASE_STREAM | CASE_TCP | CASE_PATHS },
+	{ "send_part_restarted", send_part_restarted, CASE_STREAM | CASE_TCP | CASE_PATHS },
 	{ "recv_with_limit", recv_with_limit, CASE_BOTH | CASE_TCP | CASE_PATHS },
 	{ "send_interrupted", send_interrupted, CASE_STREAM | CASE_PATHS },
 	{ "accept_interrupted", accept_interrupted, CASE_BOTH | CASE_TCP },

@@ -95,6 +95,7 @@ enum {
 #define SPEED_FEATURE_MAP	0x1	/* SPEED_LEASE and mmap() */
 #define SPEED_FEATURE_CALL	0x2	/* SPEED_IOC_WAIT wakes and waits */
 #define SPEED_FEATURE_EPOLL	0x4	/* SPEED_IOC_EPOLL */
+#define SPEED_FEATURE_MOVED	0x8	/* SPEED_WAIT_MOVED */
 
 /* speed_info.state */
 enum {
@@ -281,12 +282,14 @@ struct speed_fusion {
 /* speed_wait.flags alone */
 #define SPEED_WAIT_DATA		0x4	/* wait until RX can take @want bytes */
 #define SPEED_WAIT_SPACE	0x8	/* wait until TX can put @want bytes */
+#define SPEED_WAIT_MOVED	0x10	/* the transfer has moved bytes already */
 
 /**
  * struct speed_wait - wake the peer, then wait, in one entry
- * @flags: SPEED_WAKE_* and at most one of SPEED_WAIT_*
+ * @flags: SPEED_WAKE_* and at most one of SPEED_WAIT_DATA and SPEED_WAIT_SPACE; with
+ *	either, SPEED_WAIT_MOVED
  * @reserved: zero
- * @want: bytes to wait for, 1 to the ring's size; zero without SPEED_WAIT_*
+ * @want: bytes to wait for, 1 to the ring's size; zero without a wait
  *
  * The caller keeps its lease. The wait ends with 0 when there is something to
  * do: the bytes or the space, an overflow, a shutdown or an error, which the
@@ -294,6 +297,10 @@ struct speed_fusion {
  * EINTR, ESTALE (the caller does not hold the lease: use the plain call),
  * ENOBUFS (SPEED_WAIT_SPACE: the ring is full, and the socket's limits allow
  * more than the ring: use the plain call), ENOTCONN, EINVAL.
+ *
+ * A signal whose handler was set with SA_RESTART restarts the wait, as it restarts a
+ * transfer. One that has moved bytes is not restarted but ends with them: then the wait
+ * is EINTR, with SPEED_WAIT_MOVED and where a reader has some of the bytes it waits for.
  */
 struct speed_wait {
 	__u32	flags;

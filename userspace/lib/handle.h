@@ -44,8 +44,8 @@ struct speed;
  *	role.countdown
  * @settle: the final index of the lease that a role lost; 0, or -1 and errno
  * @wake: wake the peer, SPEED_WAKE_*
- * @wait: wake the peer (@wake, may be 0), then sleep until a role has @want bytes;
- *	0, or -1 and errno as SPEED_IOC_WAIT; EAGAIN with O_NONBLOCK
+ * @wait: wake the peer (@wake, may be 0, or SPEED_WAIT_MOVED beside it), then sleep until
+ *	a role has @want bytes; 0, or -1 and errno as SPEED_IOC_WAIT; EAGAIN with O_NONBLOCK
  * @ask: have NEED_DATA set, so that pollers hear of the next byte
  * @nonblock: has the descriptor O_NONBLOCK?
  * @error: the connection's pending error, which is taken, or 0; may be missing
@@ -212,6 +212,9 @@ extern const struct spd_ops spd_socket_ops;
 /* plain.c */
 ssize_t spd_plain_send(struct speed *s, const struct iovec *iov, int n, size_t skip, int flags);
 ssize_t spd_plain_recv(struct speed *s, const struct iovec *iov, int n, size_t skip, int flags);
+
+/* For spd_wait(), in the place of MSG_SYN: bytes of the transfer were moved before. */
+#define SPD_MOVED		0x400
 
 /* slow.c */
 enum {

@@ -99,7 +99,7 @@ static int recv_pieces(struct speed *s, const struct iovec *iov, int n, size_t l
 		slept = slept && *done == before;
 		if (*done > before)
 			continue;
-		ret = recv_wait(s, len - *done, flags, &slept);
+		ret = recv_wait(s, len - *done, flags | (*done ? SPD_MOVED : 0), &slept);
 		if (ret == SPD_FAIL && (flags & MSG_WAITALL)) {
 			ret = recv_given_up(s, &it, len - *done, done);
 			*given_up = ret == SPD_PLAIN;

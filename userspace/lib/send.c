@@ -23,7 +23,8 @@ static int send_piece(struct speed *s, struct spd_iter *it, size_t left, int fla
 	if (free < 0)
 		return SPD_PLAIN;
 	if (!free)
-		return spd_wait(s, SPEED_ROLE_TX, spd_space_wanted(side, left), flags, slept);
+		return spd_wait(s, SPEED_ROLE_TX, spd_space_wanted(side, left),
+				flags | (*done ? SPD_MOVED : 0), slept);
 	if (want > (__u64)free)
 		want = (__u64)free;
 	spd_cpu_will_write(speed_ring_span(side, 0), want);

@@ -161,7 +161,8 @@ static int slow_dontwait(struct speed *s, struct spd_role *r, int role)
 
 static int slow_not_slept(struct speed *s, struct spd_role *r)
 {
-	if (errno == ENOBUFS || errno == ESTALE)
+	/* EINVAL: a module that does not know SPEED_WAIT_MOVED. */
+	if (errno == ENOBUFS || errno == ESTALE || errno == EINVAL)
 		return SPD_PLAIN;
 	/* With O_NONBLOCK the kernel does not sleep; nor shall the next one spin. */
 	if (errno == EAGAIN && !r->nonblock) {
@@ -171,15 +172,15 @@ static int slow_not_slept(struct speed *s, struct spd_role *r)
 	return SPD_FAIL;
 }
 
-static int slow_sleep(struct speed *s, int role, __u64 want, __u32 limit)
+static int slow_sleep(struct speed *s, int role, __u64 want, int flags, __u32 limit)
 {
 	struct spd_role *r = &s->role[role];
 	__u64 since = limit ? spd_spin_now() : 0;
-	unsigned int owed = r->owed;
+	unsigned int how = r->owed | (flags & SPD_MOVED ? SPEED_WAIT_MOVED : 0);
 
 	r->waits++;
 	r->owed = 0;
-	if (s->ops->wait(s, role, owed, want))
+	if (s->ops->wait(s, role, how, want))
 		return slow_not_slept(s, r);
 	if (limit)
 		spd_spin_slept(r, since, limit);
@@ -207,7 +208,7 @@ SPD_COLD int spd_woken_by_end(struct speed *s)
  * @s: the handle
  * @role: SPEED_ROLE_*, whose ring has just been found without @want bytes
  * @want: bytes, at least 1
- * @flags: of the transfer
+ * @flags: of the transfer, and SPD_MOVED
  * @slept: false at first and after progress; kept by the caller between calls
  *
  * Return: SPD_LOOK, SPD_PLAIN, or SPD_FAIL and errno (EAGAIN, EINTR).
@@ -230,7 +231,7 @@ SPD_COLD int spd_wait(struct speed *s, int role, __u64 want, int flags, bool *sl
 	limit = r->nonblock ? 0 : spd_spin_limit(s, r);
 	if (limit && spd_spin(s, role, want, limit))
 		return SPD_LOOK;
-	ret = slow_sleep(s, role, want, r->spin.cpus ? limit : 0);
+	ret = slow_sleep(s, role, want, flags, r->spin.cpus ? limit : 0);
 	*slept = ret == SPD_LOOK;
 	return ret;
 }
