@@ -69,7 +69,7 @@ static void recv_restarted(const struct transport *t)
 	pair_close(e);
 }
 
-/* Nor is a transfer that has bytes to return. */
+/* A transfer that has bytes to return is not restarted. */
 static void recv_part_restarted(const struct transport *t)
 {
 	struct end e[2];

@@ -161,8 +161,7 @@ static int slow_dontwait(struct speed *s, struct spd_role *r, int role)
 
 static int slow_not_slept(struct speed *s, struct spd_role *r)
 {
-	/* EINVAL: a module that does not know SPEED_WAIT_MOVED. */
-	if (errno == ENOBUFS || errno == ESTALE || errno == EINVAL)
+	if (errno == ENOBUFS || errno == ESTALE)
 		return SPD_PLAIN;
 	/* With O_NONBLOCK the kernel does not sleep; nor shall the next one spin. */
 	if (errno == EAGAIN && !r->nonblock) {
@@ -176,11 +175,17 @@ static int slow_sleep(struct speed *s, int role, __u64 want, int flags, __u32 li
 {
 	struct spd_role *r = &s->role[role];
 	__u64 since = limit ? spd_spin_now() : 0;
-	unsigned int how = r->owed | (flags & SPD_MOVED ? SPEED_WAIT_MOVED : 0);
+	unsigned int moved = flags & SPD_MOVED ? SPEED_WAIT_MOVED : 0;
+	unsigned int owed = r->owed;
+	int ret;
 
 	r->waits++;
 	r->owed = 0;
-	if (s->ops->wait(s, role, how, want))
+	ret = s->ops->wait(s, role, owed | moved, want);
+	/* A module that does not know the flag has not woken the peer, either. */
+	if (ret && moved && errno == EINVAL)
+		ret = s->ops->wait(s, role, owed, want);
+	if (ret)
 		return slow_not_slept(s, r);
 	if (limit)
 		spd_spin_slept(r, since, limit);
