@@ -84,13 +84,21 @@ static int wait_valid(const struct speed_wait *w, u64 size)
 	return 0;
 }
 
-/* A transfer that has bytes to return is ended by a signal, not restarted. */
-static int wait_ended(struct speed_ring *ring, u32 flags, int err)
+/*
+ * A transfer that has bytes to return is ended by a signal, not restarted. One that has
+ * all it waits for is not ended at all, and who waits for any is restarted to find them.
+ */
+static int wait_ended(struct speed_ring *ring, const struct speed_wait *w, int err)
 {
-	bool moved = flags & SPEED_WAIT_MOVED ||
-		     (flags & SPEED_WAIT_DATA && speed_ring_fill(ring));
+	bool data = w->flags & SPEED_WAIT_DATA;
 
-	return err == -ERESTARTSYS && moved ? -EINTR : err;
+	if (err != -ERESTARTSYS)
+		return err;
+	if (data && speed_data_ready(ring, w->want))
+		return 0;
+	if (w->flags & SPEED_WAIT_MOVED || (data && w->want > 1 && speed_ring_fill(ring)))
+		return -EINTR;
+	return err;
 }
 
 static int ioc_wait(struct socket *sock, struct speed_pair *pair, int end,
@@ -112,7 +120,7 @@ static int ioc_wait(struct socket *sock, struct speed_pair *pair, int end,
 		err = wait_data(ring, w.want, sock_rcvtimeo(sk, nowait));
 	else if (w.flags & SPEED_WAIT_SPACE)
 		err = wait_space(ring, w.want, sock_sndtimeo(sk, nowait));
-	return wait_ended(ring, w.flags, err);
+	return wait_ended(ring, &w, err);
 }
 
 static int ioc_wake(struct speed_pair *pair, int end, unsigned long flags)

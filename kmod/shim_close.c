@@ -97,7 +97,7 @@ static void close_pair(struct sock *sk, struct speed_pair *pair, int end)
 	u64 lost;
 
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	WRITE_ONCE(pair->closed[end], true);
+	smp_store_release(&pair->closed[end], true);	/* shim_nobody_reads() */
 	shim_flag_mapped(pair, SPEED_CLOSED);
 	/* Of who maps it: what was published until now, and no more. */
 	speed_lease_leave(pair, end);

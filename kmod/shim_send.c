@@ -77,7 +77,8 @@ static void wake_for_sum(struct speed_ring *ring)
  * @bytes: how many were
  *
  * It counted them and reset the connection, or it did not, and TCP resets it
- * when it gets bytes, whatever they are.
+ * when it gets bytes, whatever they are. Or it read them all before it closed, while
+ * the producer was held up: then there is nothing to reset.
  */
 void shim_nobody_reads(struct shim *shim, struct speed_ring *ring, size_t bytes)
 {
@@ -85,6 +86,9 @@ void shim_nobody_reads(struct shim *shim, struct speed_ring *ring, size_t bytes)
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
 	struct kvec vec;
 
+	smp_rmb();	/* closed was seen: so is what was read before, see close_pair() */
+	if (!speed_ring_live(ring))
+		return;
 	vec.iov_len = min_t(u64, bytes, speed_ring_size(ring));
 	mutex_lock(lock);
 	shim_unfuse(shim, ring, SPEED_TCP_SHUT);

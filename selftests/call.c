@@ -206,6 +206,32 @@ static void interrupted(const struct transport *t)
 	}
 }
 
+/* Half a request is of no use: with SA_RESTART the sending half goes on after a signal. */
+static void interrupted_request(const struct transport *t)
+{
+	static char big[(4 << 20) + 1], in[1 << 16];
+	struct end e[2];
+	struct caller c = { e, big, .len = 16 };
+	long got = 0, n;
+	struct task k;
+
+	memset(big, 'a', sizeof(big) - 1);
+	handles(t, e, true, true);
+	catch_signal(SIGUSR1, SA_RESTART);
+	task_start(&k, calls, &c);
+	WANT_TRUE(task_sleeps(&k), "the ring is full");
+	pthread_kill(k.thread, SIGUSR1);
+	while (!caught)
+		sleep_ms(1);
+	WANT_TRUE(task_sleeps(&k), "it sleeps again");
+	while (got < (long)sizeof(big) - 1 && (n = recv(e[1].fd, in, sizeof(in), 0)) > 0)
+		got += n;
+	WANT(got, sizeof(big) - 1, 0, "the request");
+	WANT(send(e[1].fd, "this", 4, 0), 4, 0, "the reply");
+	WANT(task_join(&k), 4, 0, "the call");
+	pair_close(e);
+}
+
 /* SO_RCVTIMEO and O_NONBLOCK end the waiting half, SO_SNDTIMEO the sending one. */
 static void timed(const struct transport *t)
 {
@@ -291,6 +317,7 @@ static const struct test_case cases[] = {
 	{ "odd", odd, CASE_BOTH | CASE_SPEED | CASE_FUSED },
 	{ "ended", ended, CASE_BOTH | CASE_SPEED | CASE_FUSED },
 	{ "interrupted", interrupted, CASE_BOTH | CASE_SPEED | CASE_FUSED },
+	{ "interrupted_request", interrupted_request, CASE_STREAM | CASE_SPEED },
 	{ "timed", timed, CASE_BOTH | CASE_SPEED | CASE_FUSED },
 	{ "held", held, CASE_BOTH | CASE_SPEED | CASE_FUSED },
 	{ "by_handler", by_handler, CASE_BOTH | CASE_SPEED | CASE_FUSED },

@@ -2,6 +2,7 @@
 /* fork, exec, dup and descriptor passing: one connection, held by several. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,6 +76,37 @@ static void last_holder(const struct transport *t)
 	trace_num(process_join(child), "the child");
 	NOTE(end_recv(&e[1], buf, 8, 0), "the end comes now");
 	end_close(&e[1]);
+}
+
+/*
+ * Who reads what was sent may answer and close before send() returns, and that is an end
+ * like any other.
+ */
+static void answered_at_once(const struct transport *t)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+	struct end e[2];
+	char buf[8];
+	pid_t child;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		tp_pair(t, e);
+		/* There is a ring by then. */
+		MUST(end_send(&e[1], "a", 1, 0) == 1 && end_recv(&e[0], buf, 8, 0) == 1);
+		MUST(end_send(&e[0], "b", 1, 0) == 1 && end_recv(&e[1], buf, 8, 0) == 1);
+		child = process_start(child_waits, e);
+		MUST(!sched_setscheduler(child, SCHED_FIFO, &first));
+		end_close(&e[0]);
+		tp_settle(t);
+		WANT(end_send(&e[1], "g", 1, 0), 1, 0, "%d: send", i);
+		WANT(end_recv(&e[1], buf, 8, 0), 5, 0, "%d: the answer", i);
+		WANT(process_join(child), 0, 0, "%d: the child", i);
+		tp_settle(t);
+		WANT(poll_now(e[1].fd, POLL_ALL) & POLLERR, 0, 0, "%d: no reset", i);
+		WANT(end_recv(&e[1], buf, 8, 0), 0, 0, "%d: the end", i);
+		end_close(&e[1]);
+	}
 }
 
 static void dups(const struct transport *t)
@@ -329,6 +361,7 @@ static void many_children(const struct transport *t)
 static const struct test_case cases[] = {
 	{ "in_turn", in_turn, CASE_BOTH | CASE_TCP | CASE_PATHS },
 	{ "last_holder", last_holder, CASE_BOTH | CASE_TCP | CASE_PATHS },
+	{ "answered_at_once", answered_at_once, CASE_STREAM | CASE_TCP | CASE_PATHS },
 	{ "dups", dups, CASE_ALL },
 	{ "dup_over", dup_over, CASE_BOTH | CASE_TCP | CASE_PATHS },
 	{ "exec_cat", exec_cat, CASE_ALL },

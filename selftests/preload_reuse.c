@@ -20,7 +20,7 @@
 #define SLOTS	4	/* numbers that come and go */
 #define USERS	2	/* threads that use any of them */
 #define FIRST	300	/* of the numbers */
-#define ROUNDS	1000
+#define ROUNDS	2000
 
 /*
  * A connection that lasts: two ends, of which the near one is given to a number again
@@ -88,7 +88,7 @@ static void owner_round(int number, int c, struct chance *chance)
 
 static void *owner(void *arg)
 {
-	int slot = (intptr_t)arg, rounds = soak_times(ROUNDS, 250), i;
+	int slot = (intptr_t)arg, rounds = soak_times(ROUNDS, 125), i;
 	struct chance chance = { 0x9e3779b97f4a7c15ull * (slot + 1) };
 
 	for (i = 0; i < rounds; i++)

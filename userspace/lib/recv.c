@@ -55,16 +55,23 @@ static int recv_piece(struct speed *s, struct spd_iter *it, size_t left, size_t 
 
 /*
  * A wait for many bytes failed, with a signal or a time limit. Fewer may have come:
- * then it is they that are returned. Return: SPD_PLAIN: the lease went, and the plain
- * call, which shall not wait, has them. errno is kept.
+ * then it is they that are returned. Return: SPD_PLAIN: the lease went, or there are
+ * bytes beyond the ring, and the plain call, which shall not wait, has them. errno is
+ * kept.
  */
 static int recv_given_up(struct speed *s, struct spd_iter *it, size_t left, size_t *done)
 {
+	size_t end = *done + left;
 	int saved = errno;
-	bool more;
+	bool more = false;
+	int ret;
 
-	recv_piece(s, it, left, done, &more);
+	do
+		ret = recv_piece(s, it, end - *done, done, &more);
+	while (ret == SPD_LOOK && more && *done < end);
 	errno = saved;
+	if (ret == SPD_PLAIN)
+		return SPD_PLAIN;
 	return spd_role_looked(&s->role[SPEED_ROLE_RX], SPEED_ROLE_RX) ? SPD_FAIL : SPD_PLAIN;
 }
 

@@ -6,8 +6,10 @@
 #include "iov.h"
 
 /*
- * Put as much of @left as fits and publish it. Return: SPD_LOOK with @done moved on,
- * SPD_PLAIN (make the plain call for what @done leaves) or SPD_FAIL.
+ * Put as much of @left as fits and publish it. A part of a request is of no use to a
+ * caller of speed_call(): that goes on after a signal, as far as the handler lets it.
+ * Return: SPD_LOOK with @done moved on, SPD_PLAIN (make the plain call for what @done
+ * leaves) or SPD_FAIL.
  */
 static int send_piece(struct speed *s, struct spd_iter *it, size_t left, int flags,
 		      size_t *done, bool *slept)
@@ -24,7 +26,7 @@ static int send_piece(struct speed *s, struct spd_iter *it, size_t left, int fla
 		return SPD_PLAIN;
 	if (!free)
 		return spd_wait(s, SPEED_ROLE_TX, spd_space_wanted(side, left),
-				flags | (*done ? SPD_MOVED : 0), slept);
+				flags | (*done && !r->defer ? SPD_MOVED : 0), slept);
 	if (want > (__u64)free)
 		want = (__u64)free;
 	spd_cpu_will_write(speed_ring_span(side, 0), want);

@@ -159,10 +159,13 @@ static int slow_dontwait(struct speed *s, struct spd_role *r, int role)
 	return SPD_FAIL;
 }
 
-static int slow_not_slept(struct speed *s, struct spd_role *r)
+/* @saved: errno before; a transfer that succeeds does not change it. */
+static int slow_not_slept(struct speed *s, struct spd_role *r, int saved)
 {
-	if (errno == ENOBUFS || errno == ESTALE)
+	if (errno == ENOBUFS || errno == ESTALE) {
+		errno = saved;
 		return SPD_PLAIN;
+	}
 	/* With O_NONBLOCK the kernel does not sleep; nor shall the next one spin. */
 	if (errno == EAGAIN && !r->nonblock) {
 		r->nonblock = s->ops->nonblock(s);
@@ -177,6 +180,7 @@ static int slow_sleep(struct speed *s, int role, __u64 want, int flags, __u32 li
 	__u64 since = limit ? spd_spin_now() : 0;
 	unsigned int moved = flags & SPD_MOVED ? SPEED_WAIT_MOVED : 0;
 	unsigned int owed = r->owed;
+	int saved = errno;
 	int ret;
 
 	r->waits++;
@@ -186,7 +190,8 @@ static int slow_sleep(struct speed *s, int role, __u64 want, int flags, __u32 li
 	if (ret && moved && errno == EINVAL)
 		ret = s->ops->wait(s, role, owed, want);
 	if (ret)
-		return slow_not_slept(s, r);
+		return slow_not_slept(s, r, saved);
+	errno = saved;
 	if (limit)
 		spd_spin_slept(r, since, limit);
 	r->nonblock = false;

@@ -17,6 +17,7 @@
 #define LOOK_AGAIN	1024		/* a TCP socket may become one: twice as many */
 #define LOOK_DOUBLES	10		/* each time, so often */
 #define LOOK_NEVER	(1 << 30)	/* no such socket */
+#define LOOK_WORD	(POOL_WORD_MIN - 1)	/* a handle is about to be given */
 
 __thread struct call *call_now;
 
@@ -100,19 +101,29 @@ static bool look_handle(const struct call *c, const struct speed_info *info, boo
 	return locked;
 }
 
-/* Give the number its handle, unless it was closed meanwhile. */
+static bool look_swap(struct entry *e, __u64 from, __u64 to)
+{
+	return __atomic_compare_exchange_n(&e->word, &from, to, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+/*
+ * Give the number its handle, unless it was closed meanwhile. Who gives it to another
+ * descriptor counts first and clears the word then, and may have done both before this:
+ * so no other thread sees the handle before the count was looked at with a word of ours
+ * in place.
+ */
 static struct slot *look_install(struct call *c, __u64 word)
 {
-	__u64 before = c->word;
-
 	table_reach(c->fd);
-	if (!__atomic_compare_exchange_n(&c->e->word, &before, word, false,
-					 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+	if (!look_swap(c->e, c->word, LOOK_WORD)) {
 		pool_put(word);
 		return NULL;
 	}
-	if (__atomic_load_n(&c->e->closed, __ATOMIC_SEQ_CST) != c->closed) {
-		table_bare(c->e, word, 0, 0);
+	if (__atomic_load_n(&c->e->closed, __ATOMIC_SEQ_CST) != c->closed ||
+	    !look_swap(c->e, LOOK_WORD, word)) {
+		table_bare(c->e, LOOK_WORD, 0, 0);
+		pool_put(word);
 		return NULL;
 	}
 	c->word = word;

@@ -90,15 +90,20 @@ static bool recvmsg_record(struct call *c, struct slot *h, struct msghdr *msg, i
 	return true;
 }
 
+/* What was read of a handle is of the connection looked for, not of one that has its place. */
+static bool transfer_still(const struct call *c, const struct slot *h)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return pool_word_lives(h, c->word);
+}
+
 static bool recvmsg_mapped(struct call *c, struct slot *h, struct msghdr *msg, int flags,
 			   ssize_t *ret)
 {
 	int told = 0, type = __atomic_load_n(&h->s.type, __ATOMIC_RELAXED);
 	bool made;
 
-	/* Of the connection that was looked for, and not of one that has its place since. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (!pool_word_lives(h, c->word))
+	if (!transfer_still(c, h))
 		return false;
 	if (type == SOCK_SEQPACKET)
 		made = recvmsg_record(c, h, msg, flags, ret, &told);
@@ -142,8 +147,8 @@ bool transfer_recvfrom(int fd, void *buf, size_t len, int flags, socklen_t *addr
 	struct call c;
 	struct slot *h = call_begin(&c, fd);
 
-	if (!h || !h->inet || !transfer_address(addrlen) || (int)*addrlen < 0 ||
-	    !recvv(&c, h, &iov, 1, flags, ret))
+	if (!h || !h->inet || !transfer_still(&c, h) || !transfer_address(addrlen) ||
+	    (int)*addrlen < 0 || !recvv(&c, h, &iov, 1, flags, ret))
 		return false;
 	if (*ret >= 0)
 		*addrlen = 0;
