@@ -47,12 +47,30 @@ static int wait_data(struct speed_ring *ring, u64 want, long timeo)
 			       : speed_wait_data(ring, want, &timeo);
 }
 
+/* How long the ring has been full for its producer: signals restart the wait. Jiffies. */
+static unsigned long full_for(struct speed_ring *ring)
+{
+	struct speed_term *term = speed_term(ring, SPEED_ROLE_TX);
+	u64 at = speed_ring_index(ring, SPEED_ROLE_TX);
+
+	if (READ_ONCE(term->full_at) != at) {
+		WRITE_ONCE(term->full_at, at);
+		WRITE_ONCE(term->full_since, jiffies);
+	}
+	return jiffies - READ_ONCE(term->full_since);
+}
+
 /* What the ring cannot take in a while goes beyond it, by the plain call. */
 static int wait_patiently(struct speed_ring *ring, u64 want, long timeo)
 {
-	long patience = min_t(long, timeo, SPEED_PATIENCE);
-	int err = speed_wait_space(ring, want, &patience);
+	unsigned long full = full_for(ring);
+	long patience;
+	int err;
 
+	if (full >= SPEED_PATIENCE)
+		return -ENOBUFS;
+	patience = min_t(long, timeo, SPEED_PATIENCE - full);
+	err = speed_wait_space(ring, want, &patience);
 	/* A signal means what it means to the call as a whole. */
 	if (err == -EINTR)
 		err = sock_intr_errno(timeo);

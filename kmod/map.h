@@ -43,6 +43,8 @@ struct speed_holder {
  * @granted_at: jiffies then
  * @ops: operations by system call since it ended
  * @retry: operations after which a lease is granted again
+ * @full_at: TX: the index at which a wait for space last began,
+ * @full_since: and when, jiffies; the holder's threads alone write both
  */
 struct speed_term {
 	struct speed_holder *holder;
@@ -51,6 +53,8 @@ struct speed_term {
 	unsigned long granted_at;
 	u32 ops;
 	u32 retry;
+	u64 full_at;
+	unsigned long full_since;
 };
 
 /**

@@ -118,7 +118,7 @@ static bool brought_home(struct sock *sk)
 	struct shim *shim = shim_of(sk);
 
 	return !shim || (sock_owned_by_user(sk) &&
-			 !shim_bring_home_locked(shim, SPEED_TCP_ZEROCOPY));
+			 !shim_bring_home_locked(shim, SPEED_TCP_KERNEL));
 }
 
 int shim_read_sock(struct sock *sk, read_descriptor_t *desc, sk_read_actor_t actor)

@@ -204,7 +204,41 @@ static void toggled(const struct transport *t, const struct under_case *c)
 	tcp_close(fd);
 }
 
+/* A set in a set that hears of it by edge, once: then the inner one tells all there is. */
+static void nested(const struct transport *t, const struct under_case *c)
+{
+	int in = epoll_create1(EPOLL_CLOEXEC), out = epoll_create1(EPOLL_CLOEXEC);
+	int fd[2], other[2], i;
+	struct epoll_event e[4];
+	char byte;
+
+	under_mapped_pair(t, fd);
+	MUST(in >= 0 && out >= 0 && pipe(other) == 0);
+	MUST(change(in, EPOLL_CTL_ADD, fd[0], EPOLLIN, 1) == 0);
+	MUST(change(in, EPOLL_CTL_ADD, other[0], EPOLLIN, 2) == 0);
+	MUST(change(out, EPOLL_CTL_ADD, in, EPOLLIN | EPOLLET, 3) == 0);
+	for (i = 0; i < 50; i++) {
+		say(fd[1]);
+		MUST(write(other[1], "y", 1) == 1);
+		WANT(next(out, 3, SOON_MS), EPOLLIN, 0, "%d: the outer", i);
+		WANT(epoll_wait(in, e, 4, SOON_MS), 2, 0, "%d: the inner", i);
+		WANT(hear(fd[0]), 1, 0, "%d: its byte", i);
+		MUST(read(other[0], &byte, 1) == 1);
+	}
+	for (i = 0; i < 3; i++) {
+		say(fd[1]);
+		WANT(next(out, 3, SOON_MS), EPOLLIN, 0, "unread, %d: the outer", i);
+	}
+	WANT(next(out, 3, 0), 0, 0, "no edge");
+	tcp_close(fd);
+	close(other[0]);
+	close(other[1]);
+	close(out);
+	close(in);
+}
+
 static const struct under_case cases[] = {
+	{ "nested", nested, UNDER_BOTH, 50, 50 },
 	{ "none", none, UNDER_BOTH, 20, 20 },
 	{ "by_child", by_child, UNDER_BOTH, 20, 20 },
 	{ "by_clone", by_clone, UNDER_BOTH, 20, 20 },

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "preload/under.h"
@@ -19,6 +20,8 @@
 #define IDLE	6	/* connections that nothing comes on */
 #define ROUNDS	40
 #define JUMPS	24
+#define LATE	20	/* answers */
+#define LATE_MS	20
 
 static void add(int ep, int fd)
 {
@@ -145,7 +148,58 @@ static void jumped(const struct transport *t, const struct under_case *c)
 	close(ep);
 }
 
+/* Answers late, so long as it is asked. */
+static void *late(void *arg)
+{
+	const int *fd = arg;
+	char byte;
+
+	while (recv(*fd, &byte, 1, 0) == 1) {
+		sleep_ms(LATE_MS);
+		if (send(*fd, "y", 1, MSG_NOSIGNAL) != 1)
+			break;
+	}
+	return NULL;
+}
+
+static long own_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+/* How long it looks is as SPEED_SPIN says: the time is the thread's, and sleep takes none. */
+static void spinning(const struct transport *t, const struct under_case *c)
+{
+	bool looks = strcmp(c->env, "SPEED_SPIN=0") && sysconf(_SC_NPROCESSORS_ONLN) > 1;
+	pthread_t thread;
+	int fd[2], i;
+	char byte;
+	long us;
+
+	under_mapped_pair(t, fd);
+	MUST(pthread_create(&thread, NULL, late, &fd[1]) == 0);
+	us = own_us();
+	for (i = 0; i < LATE; i++) {
+		NOTE(send(fd[0], "x", 1, 0), "%d: asked", i);
+		NOTE(recv(fd[0], &byte, 1, 0), "%d: answered", i);
+	}
+	us = own_us() - us;
+	shutdown(fd[0], SHUT_WR);
+	pthread_join(thread, NULL);
+	us = us * 100 / (LATE * LATE_MS * 1000);
+	WANT_TRUE(!under_library() || (looks ? us > 25 : us < 50),
+		  "it looks as long as it was told");
+	if (under_library())
+		fprintf(stderr, "# %s: looked %ld %% of the time\n", c->env, us);
+	tcp_close(fd);
+}
+
 static const struct under_case cases[] = {
+	{ "spins", spinning, UNDER_BOTH, 20, 20, "SPEED_SPIN=1000000" },
+	{ "spins_not", spinning, UNDER_BOTH, 20, 20, "SPEED_SPIN=0" },
 	{ "closing", closing, UNDER_BOTH, 20, 20, "SPEED_SPIN=1000" },
 	{ "jumped", jumped, UNDER_BOTH, 20, 20, "SPEED_SPIN=1000" },
 };

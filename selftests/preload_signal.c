@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signals under the library: handlers that use the connection which they interrupted,
- * that leave a transfer by siglongjmp, and threads that are cancelled in one.
+ * Signals under the library: handlers that use the connection which they interrupted.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +14,6 @@
 
 #define TICK_US		3000
 #define RECORDS		4000
-#define LEAVES		30
 #define HANDLERS_MIN	10	/* times that a handler must have run in a transfer loop */
 
 struct record {
@@ -154,148 +151,9 @@ static void receiving(const struct transport *t, const struct under_case *c)
 	tcp_close(fd);
 }
 
-static sigjmp_buf back;
-
-static void handler_leaves(int sig)
-{
-	handled++;
-	siglongjmp(back, 1);
-}
-
-/* Out of a receive that sleeps, again and again; the connection goes on. */
-static void leaving(const struct transport *t, const struct under_case *c)
-{
-	volatile int i, n = soak_times(8, 20);
-	int fd[2];
-	char buf[8];
-
-	signal(SIGALRM, handler_leaves);
-	for (i = 0; i < n; i++) {
-		under_mapped_pair(t, fd);
-		MUST(send(fd[1], "one", 3, 0) == 3 && recv(fd[0], buf, 8, 0) == 3);
-		if (!sigsetjmp(back, 1)) {
-			ualarm(30000, 0);
-			NOTE(recv(fd[0], buf, 8, 0), "not to be");
-		}
-		WANT(handled, i + 1, 0, "left");
-		NOTE(send(fd[1], "two", 3, 0), "after it");
-		NOTE(recv(fd[0], buf, 8, 0), "and received");
-		trace_bytes(buf, 3, "bytes");
-		NOTE(send(fd[0], "back", 4, 0), "the other way");
-		NOTE(recv(fd[1], buf, 8, 0), "and received");
-		NOTE(recv(fd[0], buf, 8, MSG_DONTWAIT), "nothing more");
-		tcp_close(fd);
-	}
-}
-
-/* Until the other thread was interrupted often enough, or for very long. */
-static void *far_sends_on(void *arg)
-{
-	long until = now_ms() + 20000;
-	int *fd = arg;
-	struct record r = { 0, 0 };
-
-	for (; handled < LEAVES && now_ms() < until; r.number++)
-		if (send(*fd, &r, sizeof(r), MSG_NOSIGNAL) != sizeof(r))
-			break;
-	shutdown(*fd, SHUT_WR);
-	return NULL;
-}
-
-/*
- * Out of transfers anywhere. What recv() would have returned is lost then, as it is
- * without the library; nothing comes twice or out of order, and there is an end.
- */
-static void leaving_anywhere(const struct transport *t, const struct under_case *c)
-{
-	volatile int last = -1, bad = 0;
-	struct sigaction sa = { .sa_handler = handler_leaves };
-	struct record r;
-	pthread_t far;
-	int fd[2];
-
-	under_mapped_pair(t, fd);
-	start_apart(&far, far_sends_on, &fd[1]);
-	sigsetjmp(back, 1);
-	if (handled < LEAVES) {
-		tick(true, handler_leaves);
-		sigaction(SIGALRM, &sa, NULL);
-	} else {
-		tick(false, SIG_IGN);
-	}
-	while (recv(fd[0], &r, sizeof(r), 0) == sizeof(r)) {
-		bad += r.number <= last;
-		last = r.number;
-	}
-	tick(false, SIG_IGN);
-	pthread_join(far, NULL);
-	WANT(bad, 0, 0, "twice or out of order");
-	WANT_TRUE(handled >= LEAVES, "it was left");
-	WANT(recv(fd[0], &r, sizeof(r), 0), 0, 0, "the end");
-	tcp_close(fd);
-}
-
-static void *blocked(void *arg)
-{
-	const int *fd = arg;
-	char buf[8];
-	int type;
-
-	pthread_setcanceltype(fd[1] ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED,
-			      &type);
-	recv(fd[0], buf, 8, 0);
-	return NULL;
-}
-
-struct cancelled {
-	int arg[2];
-	void *ret;
-};
-
-/* A task is what can be seen asleep: it waits for its own thread. */
-static long be_cancelled(void *arg)
-{
-	struct cancelled *k = arg;
-
-	blocked(k->arg);
-	return 0;
-}
-
-static void cancelling(const struct transport *t, const struct under_case *c)
-{
-	int fd[2], i, n = soak_times(8, 20);
-	char buf[8];
-	struct task k;
-	void *ret;
-
-	for (i = 0; i < n; i++) {
-		struct cancelled x = { { 0, !strcmp(c->name, "cancel_async") } };
-
-		under_mapped_pair(t, fd);
-		x.arg[0] = fd[0];
-		MUST(send(fd[1], "one", 3, 0) == 3 && recv(fd[0], buf, 8, 0) == 3);
-		task_start(&k, be_cancelled, &x);
-		MUST(task_sleeps(&k));
-		NOTE(pthread_cancel(k.thread), "cancelled");
-		MUST(pthread_join(k.thread, &ret) == 0);
-		WANT_TRUE(ret == PTHREAD_CANCELED, "it was");
-		NOTE(send(fd[1], "two", 3, 0), "after it");
-		NOTE(recv(fd[0], buf, 8, 0), "and received");
-		trace_bytes(buf, 3, "bytes");
-		NOTE(recv(fd[0], buf, 8, MSG_DONTWAIT), "nothing more");
-		NOTE(send(fd[0], "back", 4, 0), "the other way");
-		NOTE(recv(fd[1], buf, 8, 0), "and received");
-		tcp_close(fd);
-	}
-}
-
 static const struct under_case cases[] = {
 	{ "send", sending, UNDER_BOTH, 6, 6 },
 	{ "receive", receiving, UNDER_BOTH, 6, 6 },
-	{ "leave", leaving, UNDER_BOTH, 8, 8 },
-	{ "leave_anywhere", leaving_anywhere, UNDER_BOTH, 6, 6 },
-	{ "cancel_deferred", cancelling, UNDER_BOTH, 8, 8 },
-	{ "cancel_async", cancelling, UNDER_BOTH, 8, 8 },
 };
 
 UNDER_CASES(cases)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -119,6 +120,54 @@ static void send_part_restarted(const struct transport *t)
 }
 
 /* A time limit is not restarted, whatever the handler asks for. */
+#define OFTEN_MS	2
+#define OFTEN		1500
+#define OFTEN_BYTES	600000	/* more than a ring; TCP accepts more, if not always as much */
+
+/* Returns what is accepted unread, or enough. */
+static long fill(const struct transport *t)
+{
+	static char buf[4096];
+	struct end e[2];
+	long full = 0, before, n;
+
+	tp_pair(t, e);
+	do {
+		before = full;
+		while ((n = end_send(&e[0], buf, sizeof(buf), MSG_DONTWAIT)) > 0)
+			full += n;
+		sleep_ms(20);
+	} while (full > before && full < 2 * OFTEN_BYTES);
+	pair_close(e);
+	return full / 2 < OFTEN_BYTES ? full / 2 : OFTEN_BYTES;
+}
+
+/* Signals that come again and again do not keep a sender from what room there is. */
+static void send_often_restarted(const struct transport *t)
+{
+	long len = fill(t);
+	char *buf = calloc(1, len);
+	struct end e[2];
+	struct call c = { &e[0], buf, len, 0 };
+	struct task k;
+	int i;
+
+	MUST(buf);
+	catch_signal(SIGUSR1, SA_RESTART);
+	tp_pair(t, e);
+	task_start(&k, call_send_all, &c);
+	for (i = 0; i < OFTEN && !task_ends(&k, 0); i++) {
+		pthread_kill(k.thread, SIGUSR1);
+		sleep_ms(OFTEN_MS);
+	}
+	trace_num(i < OFTEN, "accepted before long");
+	shutdown(e[1].fd, SHUT_RDWR);
+	shutdown(e[0].fd, SHUT_RDWR);
+	task_join(&k);
+	pair_close(e);
+	free(buf);
+}
+
 static void recv_with_limit(const struct transport *t)
 {
 	struct end e[2];
@@ -256,6 +305,7 @@ static const struct test_case cases[] = {
 	{ "recv_restarted", recv_restarted, CASE_BOTH | CASE_TCP | CASE_PATHS },
 	{ "recv_part_restarted", recv_part_restarted, CASE_STREAM | CASE_TCP | CASE_PATHS },
 	{ "send_part_restarted", send_part_restarted, CASE_STREAM | CASE_TCP | CASE_PATHS },
+	{ "send_often_restarted", send_often_restarted, CASE_STREAM | CASE_TCP | CASE_PATHS },
 	{ "recv_with_limit", recv_with_limit, CASE_BOTH | CASE_TCP | CASE_PATHS },
 	{ "send_interrupted", send_interrupted, CASE_STREAM | CASE_PATHS },
 	{ "accept_interrupted", accept_interrupted, CASE_BOTH | CASE_TCP },

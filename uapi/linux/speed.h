@@ -229,14 +229,14 @@ enum {
 	SPEED_TCP_FILTER	= 6,	/* a qdisc, tc or XDP program is on the path */
 	SPEED_TCP_CGROUP	= 7,	/* a sock_ops program */
 	SPEED_TCP_ULP		= 8,	/* another ULP, or a sockmap */
-	SPEED_TCP_KERNEL	= 9,	/* a socket of the kernel's */
+	SPEED_TCP_KERNEL	= 9,	/* a socket of the kernel's, or the kernel reads */
 	SPEED_TCP_MPTCP		= 10,
 	SPEED_TCP_SMC		= 11,
 	SPEED_TCP_FASTOPEN	= 12,	/* bytes in the SYN */
 	SPEED_TCP_SIGNED	= 13,	/* MD5 or AO signatures */
 	SPEED_TCP_STAMP		= 14,	/* time stamps of packets are wanted */
 	SPEED_TCP_REPAIR	= 15,	/* TCP_REPAIR */
-	SPEED_TCP_ZEROCOPY	= 16,	/* TCP_ZEROCOPY_RECEIVE, or the kernel reads */
+	SPEED_TCP_ZEROCOPY	= 16,	/* TCP_ZEROCOPY_RECEIVE */
 	SPEED_TCP_MEMORY	= 17,	/* no memory for a ring */
 	SPEED_TCP_FULL		= 18,	/* the ring is full */
 	SPEED_TCP_ODD		= 19,	/* a call that a ring does not carry */

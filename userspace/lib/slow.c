@@ -183,6 +183,7 @@ static int slow_sleep(struct speed *s, int role, __u64 want, int flags, __u32 li
 	int saved = errno;
 	int ret;
 
+	slow_wake_for(s, !role);
 	r->waits++;
 	r->owed = 0;
 	ret = s->ops->wait(s, role, owed | moved, want);

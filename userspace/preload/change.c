@@ -47,6 +47,8 @@ change_begins(struct change *c, int epfd, int op, int fd, const struct epoll_eve
 	c->event = event;
 	if (change_usual(c))
 		return true;
+	if (adds && watch_set(&watches.at[fd]) == WATCH_SET)
+		crew_nests(fd);
 	c->ticket = watch_begin(fd, &c->before);
 	if (c->before && !crew_lives(c->before))
 		c->before = WATCH_UNKNOWN;

@@ -49,6 +49,7 @@ static __u32 crew_make(struct crew *c, int epfd)
 	__atomic_store_n(&c->n, 0, __ATOMIC_RELAXED);
 	c->limit = 0;
 	__atomic_store_n(&c->own, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->nested, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->epfd, epfd, __ATOMIC_RELAXED);
 	/* So that its end is seen. */
 	ticket = watch_begin(epfd, &before);
@@ -173,6 +174,25 @@ bool crew_lives(__u32 set)
 		if (crew_id(c) == set)
 			return true;
 	return false;
+}
+
+/**
+ * crew_nests() - a set is about to be watched by another
+ * @epfd: its number
+ *
+ * Who watches it by edge hears of each wake-up, and of what a change of a member finds:
+ * from now on both are the kernel's.
+ *
+ * Context: signal-safe.
+ */
+void crew_nests(int epfd)
+{
+	struct crew *c = crew_find(epfd);
+
+	if (!c)
+		return;
+	__atomic_store_n(&c->nested, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->own, false, __ATOMIC_RELAXED);
 }
 
 /* A look that was under way has ended, or will not within this many glances. */

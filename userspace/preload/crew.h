@@ -24,6 +24,7 @@ void crew_fork_child(void);
 __u32 crew_identity(int epfd, bool make);
 bool crew_lives(__u32 set);
 void crew_disband(int epfd);
+void crew_nests(int epfd);
 void crew_join(int fd);
 bool crew_unseen(void);
 

@@ -39,6 +39,7 @@ struct member {
  * @id: its identity; 0: free, 1: being made
  * @epfd: its number
  * @own: this process made it, and has shared no descriptors since
+ * @nested: another set watches it, and may be told of each wake-up
  * @changed: a member was while another thread worked on the set
  * @n: members
  * @goings: of crew_goings, up to which members' addresses are good
@@ -63,6 +64,7 @@ struct crew {
 	__u32		id;
 	int		epfd;
 	bool		own;
+	bool		nested;
 	bool		changed;
 	unsigned int	n;
 	__u64		goings;

@@ -182,7 +182,8 @@ int crew_wait(int epfd, struct epoll_event *events, int max, __u64 patience,
 	int told = 0;
 
 	*nap = (struct crew_nap){ 0 };
-	if (!c || !__atomic_load_n(&c->n, __ATOMIC_RELAXED) || !crew_trylock(c))
+	if (!c || !__atomic_load_n(&c->n, __ATOMIC_RELAXED) ||
+	    __atomic_load_n(&c->nested, __ATOMIC_RELAXED) || !crew_trylock(c))
 		return 0;
 	/* It may have been given to another set meanwhile. */
 	if (crew_find(epfd) == c)
