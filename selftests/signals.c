@@ -119,7 +119,6 @@ static void send_part_restarted(const struct transport *t)
 	pair_close(e);
 }
 
-/* A time limit is not restarted, whatever the handler asks for. */
 #define OFTEN_MS	2
 #define OFTEN		1500
 #define OFTEN_BYTES	600000	/* more than a ring; TCP accepts more, if not always as much */
@@ -168,6 +167,7 @@ static void send_often_restarted(const struct transport *t)
 	free(buf);
 }
 
+/* A time limit is not restarted, whatever the handler asks for. */
 static void recv_with_limit(const struct transport *t)
 {
 	struct end e[2];

@@ -31,11 +31,15 @@ static bool slow_lock(struct speed *s, struct spd_role *r)
 static void slow_wake_for(struct speed *s, int role)
 {
 	struct spd_role *r = &s->role[role];
+	int saved = errno;
 
-	if (!spd_role_mine(r) || !speed_ring_counts(&r->side, role, r->epoch))
+	if (!spd_role_mine(r) || r->resv != SPD_RESV_NONE ||
+	    !speed_ring_counts(&r->side, role, r->epoch))
 		return;
+	speed_ring_publish_fence();	/* the publication's own, if it was left before that */
 	if (!spd_published_quietly(r, role))
 		s->ops->wake(s, role == SPEED_ROLE_TX ? SPEED_WAKE_READER : SPEED_WAKE_WRITER);
+	errno = saved;
 }
 
 static bool slow_enter(struct speed *s, int role)
@@ -183,7 +187,6 @@ static int slow_sleep(struct speed *s, int role, __u64 want, int flags, __u32 li
 	int saved = errno;
 	int ret;
 
-	slow_wake_for(s, !role);
 	r->waits++;
 	r->owed = 0;
 	ret = s->ops->wait(s, role, owed | moved, want);
@@ -237,6 +240,7 @@ SPD_COLD int spd_wait(struct speed *s, int role, __u64 want, int flags, bool *sl
 	/* The kernel had something to tell, and it is not in the ring. */
 	if (*slept)
 		return SPD_PLAIN;
+	slow_wake_for(s, !role);
 	if (flags & MSG_DONTWAIT)
 		return slow_dontwait(s, r, role);
 	limit = r->nonblock ? 0 : spd_spin_limit(s, r);

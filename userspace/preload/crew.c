@@ -49,10 +49,10 @@ static __u32 crew_make(struct crew *c, int epfd)
 	__atomic_store_n(&c->n, 0, __ATOMIC_RELAXED);
 	c->limit = 0;
 	__atomic_store_n(&c->own, false, __ATOMIC_RELAXED);
-	__atomic_store_n(&c->nested, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->epfd, epfd, __ATOMIC_RELAXED);
 	/* So that its end is seen. */
 	ticket = watch_begin(epfd, &before);
+	__atomic_store_n(&c->nested, before != WATCH_UNKNOWN, __ATOMIC_RELAXED);
 	watch_end(epfd, ticket, WATCH_SET, NULL);
 	id = __atomic_fetch_add(&crew_last, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->id, id, __ATOMIC_SEQ_CST);
