@@ -81,10 +81,10 @@ def counted():
     """
     short = "--runs 9 --target 10 --transports "
     return [line(text) for text in (
-        "latency --size 64 %stcp-fused,speedrun-sleep,speed,speed-mapped-sleep,speed-call" % short,
-        "stream --batch --size 512 %stcp-fused,speedrun-sleep,speed,speed-mapped-sleep" % short,
+        "latency --size 64 %stcp-fused,speed,speed-mapped-sleep,speed-call" % short,
+        "stream --batch --size 512 %stcp-fused,speed,speed-mapped-sleep" % short,
         "stream --batch --size 65536 %stcp-fused,speed,speed-mapped-sleep" % short,
-        "connect --runs 9 --target 50 --transports tcp-fused,speedrun,speed",
+        "connect --runs 9 --target 50 --transports tcp-fused,speed",
         "connect --silent --runs 9 --target 50 --transports tcp-fused,speed",
         "epoll --connections 100 %stcp-fused,speed" % short,
     )]
