@@ -103,8 +103,10 @@ static void cancel_one(const struct transport *t, bool async, int way)
 static void cancelling(const struct transport *t, const struct under_case *c)
 {
 	bool async = !strcmp(c->name, "async");
-	int i, n = soak_times(1, 20);
+	int i, often = soak_times(8, 20), n = soak_times(1, 20);
 
+	for (i = 0; i < often; i++)
+		cancel_one(t, async, BY_RECV);
 	for (i = 0; i < n * WAYS; i++)
 		cancel_one(t, async, i % WAYS);
 }

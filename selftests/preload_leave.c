@@ -9,14 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "preload/ticks.h"
 #include "preload/under.h"
 #include "tcp_pair.h"
 
-#define TICK_US		3000
 #define LEAVES		30
 
 struct record {
@@ -25,28 +24,6 @@ struct record {
 };
 
 static volatile int handled;
-
-static void tick(bool on, void (*handler)(int))
-{
-	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
-	struct itimerval it = { .it_interval.tv_usec = on ? TICK_US : 0,
-				.it_value.tv_usec = on ? TICK_US : 0 };
-
-	MUST(sigaction(SIGALRM, &sa, NULL) == 0);
-	MUST(setitimer(ITIMER_REAL, &it, NULL) == 0);
-}
-
-/* Ticks are the main thread's alone. */
-static void start_apart(pthread_t *thread, void *(*fn)(void *), void *arg)
-{
-	sigset_t alarm, old;
-
-	sigemptyset(&alarm);
-	sigaddset(&alarm, SIGALRM);
-	pthread_sigmask(SIG_BLOCK, &alarm, &old);
-	MUST(pthread_create(thread, NULL, fn, arg) == 0);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-}
 
 static sigjmp_buf back;
 

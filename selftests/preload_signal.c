@@ -6,13 +6,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
+#include "preload/ticks.h"
 #include "preload/under.h"
 #include "tcp_pair.h"
 
-#define TICK_US		3000
 #define RECORDS		4000
 #define HANDLERS_MIN	10	/* times that a handler must have run in a transfer loop */
 
@@ -26,16 +25,6 @@ static volatile int handled;	/* times, and records that the handler moved */
 static int wrong;
 static int got[2][2];	/* what each of both received last of each sender, and 1 */
 
-static void tick(bool on, void (*handler)(int))
-{
-	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
-	struct itimerval it = { .it_interval.tv_usec = on ? TICK_US : 0,
-				.it_value.tv_usec = on ? TICK_US : 0 };
-
-	MUST(sigaction(SIGALRM, &sa, NULL) == 0);
-	MUST(setitimer(ITIMER_REAL, &it, NULL) == 0);
-}
-
 static void handler_sends(int sig)
 {
 	struct record r = { 1, handled };
@@ -44,18 +33,6 @@ static void handler_sends(int sig)
 	if (send(used_fd, &r, sizeof(r), MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(r))
 		handled++;
 	errno = saved;
-}
-
-/* Ticks are the main thread's alone. */
-static void start_apart(pthread_t *thread, void *(*fn)(void *), void *arg)
-{
-	sigset_t alarm, old;
-
-	sigemptyset(&alarm);
-	sigaddset(&alarm, SIGALRM);
-	pthread_sigmask(SIG_BLOCK, &alarm, &old);
-	MUST(pthread_create(thread, NULL, fn, arg) == 0);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 struct far {

@@ -157,7 +157,7 @@ static bool told(int kcm, int messages, size_t offset)
 /* It is noticed by who sends next, or by the kernel's first look at what is there. */
 static long kernel_counted(void)
 {
-	return stat_number("tcp_not_kernel");
+	return stat_number("tcp_not_kernel") + stat_number("tcp_not_zerocopy");
 }
 
 static void kernel_reads(const struct transport *t)
