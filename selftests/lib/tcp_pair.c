@@ -166,6 +166,15 @@ bool tcp_takes_part(int fd)
 	return tcp_reason(fd) != TCP_NO_PART;
 }
 
+bool tcp_met(int fd)
+{
+	long until = now_ms() + SETTLE_MS;
+
+	while (!(tcp_flags(fd) & SPEED_FUSION_PAIRED) && now_ms() < until)
+		sleep_ms(1);
+	return tcp_flags(fd) & SPEED_FUSION_PAIRED;
+}
+
 bool tcp_fused(const int fd[2])
 {
 	return (tcp_flags(fd[0]) & tcp_flags(fd[1]) & SPEED_FUSION_TX) != 0;

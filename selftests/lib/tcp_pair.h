@@ -42,6 +42,12 @@ struct speed_fusion tcp_fusion(int fd);
 unsigned int tcp_flags(int fd);
 unsigned int tcp_reason(int fd);
 bool tcp_takes_part(int fd);
+/*
+ * Until both ends know of each other: whether it came to that. connect() returns with the
+ * handshake's second packet; another processor may still have to deal with the third, and
+ * what is sent until then goes by TCP.
+ */
+bool tcp_met(int fd);
 /* Do both ends' next bytes use a ring? */
 bool tcp_fused(const int fd[2]);
 
