@@ -2,6 +2,11 @@
 /*
  * Leases: how they begin, and what is told of them. A role's lock covers its
  * lease: who holds it may grant, end (revoke.c) and settle.
+ *
+ * A ring's pages show who maps them what was sent or received before, and let a producer
+ * change what was sent and not read yet. So an endpoint that two users have used, one
+ * after the other or side by side, is leased to none of them: nor has either ever seen
+ * the other's pages, or the scratch page with the other's stray stores.
  */
 #include <linux/sched.h>
 #include <net/sock.h>
@@ -35,10 +40,37 @@ static int need_map(struct speed_pair *pair, int end)
 	return 0;
 }
 
+/**
+ * speed_lease_user_anew() - an endpoint is used by who has not used it alone so far
+ * @pair: the pair
+ * @end: the endpoint
+ *
+ * Context: any; the lock is held of the role whose bytes are to move.
+ */
+void speed_lease_user_anew(struct speed_pair *pair, int end)
+{
+	u32 uid = speed_uid(), was = READ_ONCE(pair->uid[end]);
+
+	if (!was)
+		was = cmpxchg(&pair->uid[end], 0, uid);
+	/* Both roles' first calls may come at once. */
+	if (was && was != uid && was != SPEED_UID_SEVERAL)
+		WRITE_ONCE(pair->uid[end], SPEED_UID_SEVERAL);
+}
+
+/* It shows what they sent and received. */
+static bool used_by_others(const struct speed_pair *pair, int end)
+{
+	u32 uid = READ_ONCE(pair->uid[end]);
+
+	return uid && (uid != speed_uid() || uid == SPEED_UID_SEVERAL);
+}
+
 static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role,
 			 struct speed_lease *lease)
 {
-	struct sock *sk = ring->pair->sk[speed_role_end(ring, role)];
+	int end = speed_role_end(ring, role);
+	struct sock *sk = ring->pair->sk[end];
 	int stop = role == SPEED_ROLE_TX ? SEND_SHUTDOWN : RCV_SHUTDOWN;
 	const struct speed_term *term = speed_term(ring, role);
 	bool plain = role == SPEED_ROLE_RX &&
@@ -47,6 +79,10 @@ static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role
 	if (READ_ONCE(ring->pair->broken) || (READ_ONCE(sk->sk_shutdown) & stop) ||
 	    (role == SPEED_ROLE_TX && speed_ring_unwanted(ring)))
 		return -EPIPE;
+	if (used_by_others(ring->pair, end)) {
+		speed_count(SPEED_STAT_SHARED);
+		return -EACCES;
+	}
 	/* One that maps nothing has gone, or has never come. */
 	speed_reap_stray(ring, role, 0);
 	if (r->epoch && (term->holder->mm != current->mm || term->holder->cookie != lease->cookie))
@@ -64,14 +100,16 @@ static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role
 
 static int lease_begin(struct speed_ring *ring, struct speed_role *r, int role, u64 cookie)
 {
-	struct speed_pair *pair = ring->pair;
 	struct speed_term *term = speed_term(ring, role);
+	int end = speed_role_end(ring, role);
+	struct speed_pair *pair = ring->pair;
 	struct speed_holder *holder;
 	u64 epoch;
 
-	holder = speed_holder_make(pair->map[speed_role_end(ring, role)], cookie);
+	holder = speed_holder_make(pair->map[end], cookie);
 	if (!holder)
 		return -ENOBUFS;
+	speed_lease_user(pair, end);
 	epoch = atomic64_inc_return(&epochs);
 	speed_map_grant(holder, role);
 	term->granted = r->side.own;

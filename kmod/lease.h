@@ -5,6 +5,9 @@
 #ifndef SPEED_LEASE_H
 #define SPEED_LEASE_H
 
+#include <linux/cred.h>
+#include <linux/uidgid.h>
+
 #include "ring.h"
 
 /* Operations by system call until a lease may be asked for again, at least. */
@@ -24,9 +27,27 @@ int speed_lease_grant(struct speed_pair *pair, int end, struct speed_lease *leas
 int speed_lease_settle(struct speed_pair *pair, int end, struct speed_settle *settle);
 int speed_lease_give_back(struct speed_pair *pair, int end, int role);
 
+/* That of the last user there can be, too, who thus is never alone. */
+#define SPEED_UID_SEVERAL	U32_MAX
+
+/* As in struct speed_pair: whose call this is. */
+static inline u32 speed_uid(void)
+{
+	return __kuid_val(current_euid()) + 1;
+}
+
+void speed_lease_user_anew(struct speed_pair *pair, int end);
+
+/* Bytes of this user's are about to move at an endpoint; the role's lock is held. */
+static inline void speed_lease_user(struct speed_pair *pair, int end)
+{
+	if (unlikely(READ_ONCE(pair->uid[end]) != speed_uid()))
+		speed_lease_user_anew(pair, end);
+}
+
 /*
- * Begin an operation of a role by system call: end a lease, if there is one.
- * The role's lock is held. An endpoint that was never mapped has none.
+ * Begin an operation of a role by system call: end a lease, if there is one, and note
+ * whose it is. The role's lock is held. An endpoint that was never mapped has none.
  */
 static inline void speed_role_enter(struct speed_ring *ring, int role)
 {
@@ -35,6 +56,7 @@ static inline void speed_role_enter(struct speed_ring *ring, int role)
 	if (unlikely(READ_ONCE(ring->pair->map[end])))
 		speed_role_enter_mapped(ring, role);
 	speed_pair_seen(ring->pair, end);
+	speed_lease_user(ring->pair, end);
 }
 
 /*

@@ -18,6 +18,8 @@
 #include "trace.h"
 #include "wait.h"
 
+static_assert(NR_CPUS < S16_MAX);	/* struct speed_pair.cpu */
+
 static struct kmem_cache *pair_cache;
 static atomic64_t pair_ids;
 static LLIST_HEAD(dead_pairs);
@@ -223,6 +225,7 @@ void speed_pair_break(struct speed_pair *pair, struct speed_ring *ring)
 		if (!READ_ONCE(pair->closed[end]))
 			sock_reset(pair->sk[end]);
 	preempt_enable();
+	smp_mb();	/* a ring that moves now: its new place is flagged, or it sees the end */
 	speed_ring_flag(&pair->ring[0], SPEED_CLOSED);
 	speed_ring_flag(&pair->ring[1], SPEED_CLOSED);
 	speed_wake_all(pair);

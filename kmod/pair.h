@@ -191,6 +191,8 @@ struct speed_shy {
  *	in a call of ours
  * @shy: when each endpoint's user yields again
  * @polls: of claimed rings (epoll.c)
+ * @uid: the one user who has moved bytes at each endpoint, plus one, or 0: nobody
+ *	(lease.h); changed under the role's lock whose bytes they are
  * @map: each endpoint's mapping file, made with its first lease; NULL again when
  *	the endpoint is released
  * @tcp: TCP alone: what the shim keeps
@@ -205,9 +207,10 @@ struct speed_pair {
 	bool closed[2];
 	const struct speed_door *door;
 	u64 id;
-	int cpu[2];
+	s16 cpu[2];
 	struct speed_shy shy[2];
 	atomic_t polls;
+	u32 uid[2];
 	struct speed_map *map[2];
 	struct speed_tcp_pair tcp;
 	struct llist_node dead;
@@ -252,7 +255,7 @@ static inline int speed_role_end(const struct speed_ring *ring, int role)
 /* An endpoint's user is on this processor; see wait.c. */
 static inline void speed_pair_seen(struct speed_pair *pair, int end)
 {
-	int cpu = raw_smp_processor_id() + 1;
+	s16 cpu = raw_smp_processor_id() + 1;
 
 	if (READ_ONCE(pair->cpu[end]) != cpu)
 		WRITE_ONCE(pair->cpu[end], cpu);

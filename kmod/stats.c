@@ -15,6 +15,7 @@ static const char * const names[SPEED_STATS] = {
 	[SPEED_STAT_BAD_PEER]	= "bad_peer",
 	[SPEED_STAT_LEASED]	= "leased",
 	[SPEED_STAT_REVOKED]	= "revoked",
+	[SPEED_STAT_SHARED]	= "lease_shared",
 	[SPEED_STAT_NO_MEMORY]	= "no_memory",
 	[SPEED_STAT_TCP_ATTACHED] = "tcp_attached",
 	[SPEED_STAT_TCP_PAIRED]	= "tcp_paired",

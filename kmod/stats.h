@@ -15,6 +15,7 @@ enum speed_stat {
 	SPEED_STAT_BAD_PEER,	/* connections reset because of a lie in a ring */
 	SPEED_STAT_LEASED,	/* leases granted */
 	SPEED_STAT_REVOKED,	/* leases ended */
+	SPEED_STAT_SHARED,	/* leases refused: another user has used the endpoint */
 	SPEED_STAT_NO_MEMORY,	/* rings refused for want of memory */
 	SPEED_STAT_TCP_ATTACHED,	/* TCP sockets whose calls became ours */
 	SPEED_STAT_TCP_PAIRED,	/* TCP connections whose two ends were found */

@@ -12,6 +12,7 @@
 
 #include "mapped.h"
 #include "preload/under.h"
+#include "tcp_pair.h"
 
 #define USER		65533
 #define OTHER_USER	65534
@@ -120,12 +121,21 @@ static void talk(int fd)
 	WANT_TRUE(both == under_library(), "both are at a time");
 }
 
+/* Nobody has used it yet: an end that two users have used is not mapped (lease_user.c). */
+static void unused_pair(const struct transport *t, int fd[2])
+{
+	if (t->fused)
+		tcp_pair(fd);
+	else
+		under_pair(t, fd);
+}
+
 static void users(const struct transport *t, const struct under_case *c)
 {
 	int fd[2];
 	pid_t pid;
 
-	under_pair(t, fd);
+	unused_pair(t, fd);
 	pid = start_other(program_invocation_name, fd[1], getenv("SPEED_SPIN") ? NULL : "0");
 	close(fd[1]);
 	MUST(become(USER));

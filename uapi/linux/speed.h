@@ -161,7 +161,8 @@ struct speed_info {
  * Errors: ENOTCONN (no pair), EAGAIN (the role was taken back lately, its
  * ring has overflowed, another operation is under way, or SO_RCVLOWAT or
  * SO_PEEK_OFF ask for what a mapping cannot do), EPIPE (closed or shut down),
- * EBUSY (another user holds it), ENOBUFS (memory, or more than 64 users of the
+ * EBUSY (another user holds it), EACCES (another effective user id has sent, received or
+ * mapped at this endpoint: the ring would show what), ENOBUFS (memory, or more than 64 users of the
  * endpoint), EINVAL. A region is unmapped whole, and mapped at most 16 times.
  */
 struct speed_lease {
