@@ -21,6 +21,7 @@
 
 #define WAKE_FLAGS	(SPEED_WAKE_READER | SPEED_WAKE_WRITER)
 #define WAIT_FLAGS	(SPEED_WAIT_DATA | SPEED_WAIT_SPACE)
+#define PAST_FLAGS	(SPEED_WAIT_MOVED | SPEED_WAIT_AGAIN)
 
 static void wake(struct speed_pair *pair, int end, u32 flags)
 {
@@ -37,14 +38,12 @@ static bool is_mine(const struct speed_ring *ring, int role)
 	       READ_ONCE(speed_term(ring, role)->mm) == current->mm;
 }
 
-static int wait_data(struct speed_ring *ring, u64 want, long timeo)
+static int wait_data(struct speed_ring *ring, u64 want, long *timeo)
 {
 	const struct speed_door *door = ring->pair->door;
 
-	if (!is_mine(ring, SPEED_ROLE_RX))
-		return -ESTALE;
-	return door->wait_data ? door->wait_data(ring, want, &timeo)
-			       : speed_wait_data(ring, want, &timeo);
+	return door->wait_data ? door->wait_data(ring, want, timeo)
+			       : speed_wait_data(ring, want, timeo);
 }
 
 /* How long the ring has been full for its producer: signals restart the wait. Jiffies. */
@@ -61,41 +60,74 @@ static unsigned long full_for(struct speed_ring *ring)
 }
 
 /* What the ring cannot take in a while goes beyond it, by the plain call. */
-static int wait_patiently(struct speed_ring *ring, u64 want, long timeo)
+static int wait_patiently(struct speed_ring *ring, u64 want, long *timeo)
 {
 	unsigned long full = full_for(ring);
-	long patience;
+	long patience, left;
 	int err;
 
 	if (full >= SPEED_PATIENCE)
 		return -ENOBUFS;
-	patience = min_t(long, timeo, SPEED_PATIENCE - full);
-	err = speed_wait_space(ring, want, &patience);
+	patience = min_t(long, *timeo, SPEED_PATIENCE - full);
+	left = patience;
+	err = speed_wait_space(ring, want, &left);
 	/* A signal means what it means to the call as a whole. */
 	if (err == -EINTR)
-		err = sock_intr_errno(timeo);
+		err = sock_intr_errno(*timeo);
+	if (*timeo != MAX_SCHEDULE_TIMEOUT)
+		*timeo -= patience - left;
 	return err == -EAGAIN ? -ENOBUFS : err;
 }
 
-static int wait_space(struct speed_ring *ring, u64 want, long timeo)
+static int wait_space(struct speed_ring *ring, u64 want, long *timeo)
 {
-	if (!is_mine(ring, SPEED_ROLE_TX))
-		return -ESTALE;
 	if (speed_ring_live(ring) <= speed_ring_size(ring) - want)
 		return 0;
 	if (ring->pair->door->ring_alone)
 		return wait_patiently(ring, want, timeo);
 	if (speed_ring_limit(ring) > speed_ring_size(ring) && speed_ring_room(ring))
 		return -ENOBUFS;
-	return speed_wait_space(ring, want, &timeo);
+	return speed_wait_space(ring, want, timeo);
+}
+
+/* What the limit @timeo leaves to a transfer. Jiffies. */
+static long time_left(struct speed_term *term, u32 flags, long timeo)
+{
+	if (!(flags & SPEED_WAIT_AGAIN))
+		WRITE_ONCE(term->waited, 0);
+	if (timeo == MAX_SCHEDULE_TIMEOUT)
+		return timeo;
+	return timeo - min_t(unsigned long, timeo, READ_ONCE(term->waited));
+}
+
+/* Wait for a role that is leased to the caller, for at most @timeo jiffies. */
+static int wait_mine(struct speed_ring *ring, const struct speed_wait *w, long timeo)
+{
+	int role = w->flags & SPEED_WAIT_DATA ? SPEED_ROLE_RX : SPEED_ROLE_TX;
+	struct speed_term *term;
+	long left, before;
+	int err;
+
+	if (!is_mine(ring, role))
+		return -ESTALE;
+	term = speed_term(ring, role);
+	before = time_left(term, w->flags, timeo);
+	left = before;
+	err = role == SPEED_ROLE_RX ? wait_data(ring, w->want, &left)
+				    : wait_space(ring, w->want, &left);
+	WRITE_ONCE(term->waited, READ_ONCE(term->waited) + before - left);
+	/* The plain call would begin anew. */
+	if (err == -ENOBUFS && timeo && !left && w->flags & SPEED_WAIT_AGAIN)
+		err = -EAGAIN;
+	return err;
 }
 
 static int wait_valid(const struct speed_wait *w, u64 size)
 {
 	u32 how = w->flags & WAIT_FLAGS;
 
-	if (w->flags & ~(WAKE_FLAGS | WAIT_FLAGS | SPEED_WAIT_MOVED) || w->reserved ||
-	    how == WAIT_FLAGS || (!how && w->flags & SPEED_WAIT_MOVED))
+	if (w->flags & ~(WAKE_FLAGS | WAIT_FLAGS | PAST_FLAGS) || w->reserved ||
+	    how == WAIT_FLAGS || (!how && w->flags & PAST_FLAGS))
 		return -EINVAL;
 	if (how ? !w->want || w->want > size : w->want)
 		return -EINVAL;
@@ -135,9 +167,9 @@ static int ioc_wait(struct socket *sock, struct speed_pair *pair, int end,
 		return -EINVAL;
 	wake(pair, end, w.flags);
 	if (w.flags & SPEED_WAIT_DATA)
-		err = wait_data(ring, w.want, sock_rcvtimeo(sk, nowait));
+		err = wait_mine(ring, &w, sock_rcvtimeo(sk, nowait));
 	else if (w.flags & SPEED_WAIT_SPACE)
-		err = wait_space(ring, w.want, sock_sndtimeo(sk, nowait));
+		err = wait_mine(ring, &w, sock_sndtimeo(sk, nowait));
 	return wait_ended(ring, &w, err);
 }
 

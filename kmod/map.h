@@ -44,7 +44,8 @@ struct speed_holder {
  * @ops: operations by system call since it ended
  * @retry: operations after which a lease is granted again
  * @full_at: TX: the index at which a wait for space last began,
- * @full_since: and when, jiffies; the holder's threads alone write both
+ * @full_since: and when, jiffies; the holder's threads alone write both, and
+ * @waited: what its transfer has waited so far, jiffies
  */
 struct speed_term {
 	struct speed_holder *holder;
@@ -55,6 +56,7 @@ struct speed_term {
 	u32 retry;
 	u64 full_at;
 	unsigned long full_since;
+	unsigned long waited;
 };
 
 /**

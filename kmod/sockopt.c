@@ -113,7 +113,7 @@ static int get_info(struct sock *sk, struct speed_pair *pair, int end, void *out
 
 	memset(info, 0, sizeof(*info));
 	info->features = SPEED_FEATURE_MAP | SPEED_FEATURE_CALL | SPEED_FEATURE_EPOLL |
-			 SPEED_FEATURE_MOVED;
+			 SPEED_FEATURE_MOVED | SPEED_FEATURE_AGAIN;
 	info->state = state_of(sk, pair);
 	info->type = sk->sk_type;
 	info->spin_us = READ_ONCE(speed_net(sock_net(sk))->spin_us);

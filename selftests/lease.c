@@ -181,13 +181,15 @@ static void wait_refused(const struct transport *t)
 	w.reserved = 1;
 	WANT_ERR(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), EINVAL, "reserved field");
 	w.reserved = 0;
-	w.flags = SPEED_WAIT_DATA | 1u << 5;
+	w.flags = SPEED_WAIT_DATA | 1u << 6;
 	WANT_ERR(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), EINVAL, "an unknown bit");
 	w.flags = SPEED_WAIT_DATA | SPEED_WAIT_SPACE;
 	WANT_ERR(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), EINVAL, "two waits");
 	w.want = 0;
 	w.flags = SPEED_WAIT_MOVED;
 	WANT_ERR(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), EINVAL, "bytes moved, and no wait");
+	w.flags = SPEED_WAIT_AGAIN;
+	WANT_ERR(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), EINVAL, "again, and no wait");
 	w.flags = 0;
 	WANT_OK(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), "nothing to do");
 	w.flags = SPEED_WAIT_DATA;
@@ -204,7 +206,11 @@ static void wait_refused(const struct transport *t)
 	WANT_OK(set_timeout(e[0].fd, SO_RCVTIMEO, 30), "SO_RCVTIMEO");
 	w = (struct speed_wait){ .flags = SPEED_WAIT_DATA, .want = 1 };
 	WANT_ERR(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), EAGAIN, "its time passes");
+	WANT_OK(set_timeout(e[0].fd, SO_RCVTIMEO, 30000), "a long one");
 	WANT(send(e[1].fd, "abc", 3, 0), 3, 0, "send by the peer");
+	w.flags = SPEED_WAIT_DATA | SPEED_WAIT_AGAIN | SPEED_WAIT_MOVED;
+	WANT_OK(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), "there is data for who waits again");
+	w.flags = SPEED_WAIT_DATA;
 	WANT_OK(ioctl(e[0].fd, SPEED_IOC_WAIT, &w), "there is data");
 	WANT_ERR(ioctl(e[0].fd, _IO(0xB5, 9), 0), ENOTTY, "an unknown ioctl of the same letter");
 	pair_close(e);

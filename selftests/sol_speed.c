@@ -49,7 +49,7 @@ static void info(const struct transport *t)
 	memset(&i, 0xff, sizeof(i));
 	WANT_OK(get_exact(fd, SPEED_INFO, &i, sizeof(i)), "of a fresh socket");
 	WANT(i.features, SPEED_FEATURE_MAP | SPEED_FEATURE_CALL | SPEED_FEATURE_EPOLL |
-	     SPEED_FEATURE_MOVED, 0, "features");
+	     SPEED_FEATURE_MOVED | SPEED_FEATURE_AGAIN, 0, "features");
 	WANT(i.state, SPEED_STATE_UNCONNECTED, 0, "state");
 	WANT(i.type, t->type, 0, "type");
 	WANT(i.pair, 0, 0, "pair");

@@ -167,19 +167,78 @@ static void partial_send(const struct transport *t)
 }
 
 /* Takes a little now and then, so that there is always room again before long. */
+/**
+ * struct sips - how somebody reads
+ * @len: bytes at a time
+ * @ms: from one to the next
+ */
+struct sips {
+	struct end *e;
+	size_t len;
+	int ms;
+};
+
 static long sip(void *arg)
 {
-	struct end *e = arg;
-	char buf[2000];
+	static char buf[1 << 18];
+	struct sips *s = arg;
 	ssize_t n;
 
-	while ((n = end_recv(e, buf, sizeof(buf), 0)) > 0)
-		sleep_ms(5);
+	while ((n = end_recv(s->e, buf, s->len, 0)) > 0)
+		sleep_ms(s->ms);
 	return n;
 }
 
 /* What a call may wait is for all its waits together. */
+static void sipped(const struct transport *t, size_t each, int ms)
+{
+	size_t len = 32u << 20;
+	unsigned char *buf = calloc(1, len);
+	struct end e[2];
+	struct sips s = { &e[1], each, ms };
+	struct task k;
+	ssize_t n;
+	long begin;
+
+	MUST(buf);
+	tp_pair(t, e);
+	NOTE(set_timeout(e[0].fd, SO_SNDTIMEO, LIMIT_MS), "SO_SNDTIMEO");
+	task_start(&k, sip, &s);
+	begin = now_ms();
+	n = end_send(&e[0], buf, len, 0);
+	trace_num(n > 0 && n < (ssize_t)len, "a part was taken");
+	trace_num(now_ms() - begin < SIP_MS, "before long");
+	/* Nor need all of that part be taken, a little at a time. */
+	shutdown(e[1].fd, SHUT_RD);
+	shutdown(e[0].fd, SHUT_RDWR);
+	task_join(&k);
+	pair_close(e);
+	free(buf);
+}
+
 static void slow_reader(const struct transport *t)
+{
+	sipped(t, 2000, 5);
+}
+
+/* Each wait is short: there is room again before any limit. */
+static void brisk_reader(const struct transport *t)
+{
+	sipped(t, 1 << 17, 60);
+}
+
+static long pour(void *arg)
+{
+	static char buf[1 << 17];
+	struct end *e = arg;
+
+	while (end_send(e, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
+		sleep_ms(60);
+	return 0;
+}
+
+/* The same of recv(): each wait ends before any limit. */
+static void brisk_writer(const struct transport *t)
 {
 	size_t len = 32u << 20;
 	unsigned char *buf = calloc(1, len);
@@ -190,14 +249,12 @@ static void slow_reader(const struct transport *t)
 
 	MUST(buf);
 	tp_pair(t, e);
-	NOTE(set_timeout(e[0].fd, SO_SNDTIMEO, LIMIT_MS), "SO_SNDTIMEO");
-	task_start(&k, sip, &e[1]);
+	NOTE(set_timeout(e[0].fd, SO_RCVTIMEO, LIMIT_MS), "SO_RCVTIMEO");
+	task_start(&k, pour, &e[1]);
 	begin = now_ms();
-	n = end_send(&e[0], buf, len, 0);
-	trace_num(n > 0 && n < (ssize_t)len, "a part was taken");
+	n = end_recv(&e[0], buf, len, MSG_WAITALL);
+	trace_num(n > 0 && n < (ssize_t)len, "a part has come");
 	trace_num(now_ms() - begin < SIP_MS, "before long");
-	/* Nor need all of that part be taken, a little at a time. */
-	shutdown(e[1].fd, SHUT_RD);
 	shutdown(e[0].fd, SHUT_RDWR);
 	task_join(&k);
 	pair_close(e);
@@ -272,6 +329,8 @@ static const struct test_case cases[] = {
 	{ "sending", sending, CASE_BOTH | CASE_PATHS },
 	{ "partial_send", partial_send, CASE_ALL },
 	{ "slow_reader", slow_reader, CASE_STREAM | CASE_LIKE_TCP | CASE_PATHS },
+	{ "brisk_reader", brisk_reader, CASE_STREAM | CASE_LIKE_TCP | CASE_PATHS },
+	{ "brisk_writer", brisk_writer, CASE_ALL },
 	{ "values", values, CASE_BOTH | CASE_TCP },
 	{ "negative", negative, CASE_ALL },
 	{ "changed", changed, CASE_BOTH | CASE_TCP | CASE_PATHS },

@@ -129,9 +129,11 @@ static void op_wake(struct speed *s, unsigned int which)
 
 static int op_wait(struct speed *s, int role, unsigned int wake, __u64 want)
 {
+	unsigned int past = SPEED_WAIT_MOVED | SPEED_WAIT_AGAIN;
+
 	must(want >= 1 && want <= SIZE);
-	must(!(wake & ~(SPEED_WAKE_READER | SPEED_WAKE_WRITER | SPEED_WAIT_MOVED)));
-	if (wake & SPEED_WAIT_MOVED)	/* a module that does not know it: it is asked again */
+	must(!(wake & ~(SPEED_WAKE_READER | SPEED_WAKE_WRITER | past)));
+	if (wake & past)	/* a module that does not know it: it is asked again */
 		return end_with(EINVAL);
 	meanwhile();
 	if (take8() % 8)

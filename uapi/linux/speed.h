@@ -96,6 +96,7 @@ enum {
 #define SPEED_FEATURE_CALL	0x2	/* SPEED_IOC_WAIT wakes and waits */
 #define SPEED_FEATURE_EPOLL	0x4	/* SPEED_IOC_EPOLL */
 #define SPEED_FEATURE_MOVED	0x8	/* SPEED_WAIT_MOVED */
+#define SPEED_FEATURE_AGAIN	0x10	/* SPEED_WAIT_AGAIN */
 
 /* speed_info.state */
 enum {
@@ -284,11 +285,12 @@ struct speed_fusion {
 #define SPEED_WAIT_DATA		0x4	/* wait until RX can take @want bytes */
 #define SPEED_WAIT_SPACE	0x8	/* wait until TX can put @want bytes */
 #define SPEED_WAIT_MOVED	0x10	/* the transfer has moved bytes already */
+#define SPEED_WAIT_AGAIN	0x20	/* the transfer has waited before */
 
 /**
  * struct speed_wait - wake the peer, then wait, in one entry
  * @flags: SPEED_WAKE_* and at most one of SPEED_WAIT_DATA and SPEED_WAIT_SPACE; with
- *	either, SPEED_WAIT_MOVED
+ *	either, SPEED_WAIT_MOVED and SPEED_WAIT_AGAIN
  * @reserved: zero
  * @want: bytes to wait for, 1 to the ring's size; zero without a wait
  *
@@ -302,6 +304,9 @@ struct speed_fusion {
  * A signal whose handler was set with SA_RESTART restarts the wait, as it restarts a
  * transfer. One that has moved bytes is not restarted but ends with them: then the wait
  * is EINTR, with SPEED_WAIT_MOVED and where a reader has some of the bytes it waits for.
+ *
+ * The time limit is for all waits of a transfer together: with SPEED_WAIT_AGAIN what the
+ * role has waited since its last wait without it is taken off.
  */
 struct speed_wait {
 	__u32	flags;

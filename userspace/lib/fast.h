@@ -102,7 +102,7 @@ static inline ssize_t spd_recv_one(struct speed *s, void *buf, size_t len, int f
 				   unsigned int owed)
 {
 	struct spd_role *r = &s->role[SPEED_ROLE_RX];
-	bool slept = false;
+	unsigned int slept = 0;
 	size_t room = len;
 	__s64 ready;
 	int ret;

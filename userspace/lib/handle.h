@@ -44,8 +44,8 @@ struct speed;
  *	role.countdown
  * @settle: the final index of the lease that a role lost; 0, or -1 and errno
  * @wake: wake the peer, SPEED_WAKE_*
- * @wait: wake the peer (@wake, may be 0, or SPEED_WAIT_MOVED beside it), then sleep until
- *	a role has @want bytes; 0, or -1 and errno as SPEED_IOC_WAIT; EAGAIN with O_NONBLOCK
+ * @wait: wake the peer (@wake, may be 0, or SPEED_WAIT_MOVED and _AGAIN beside it), then
+ *	sleep until a role has @want bytes; 0, or -1 and errno as SPEED_IOC_WAIT; EAGAIN with O_NONBLOCK
  * @ask: have NEED_DATA set, so that pollers hear of the next byte
  * @nonblock: has the descriptor O_NONBLOCK?
  * @error: the connection's pending error, which is taken, or 0; may be missing
@@ -216,6 +216,10 @@ ssize_t spd_plain_recv(struct speed *s, const struct iovec *iov, int n, size_t s
 /* For spd_wait(), in the place of MSG_SYN: bytes of the transfer were moved before. */
 #define SPD_MOVED		0x400
 
+/* What a transfer keeps between calls of spd_wait(); 0 at first. */
+#define SPD_SLEPT		0x1	/* and has got nothing since: the caller clears it */
+#define SPD_WAITED		0x2	/* at any time */
+
 /* slow.c */
 enum {
 	SPD_LOOK,	/* look at the ring again */
@@ -226,7 +230,7 @@ enum {
 bool spd_role_enter_slow(struct speed *s, int role);
 int spd_published(struct speed *s, int role, __u64 start, __u64 *counted);
 int spd_woken_by_end(struct speed *s);
-int spd_wait(struct speed *s, int role, __u64 want, int flags, bool *slept);
+int spd_wait(struct speed *s, int role, __u64 want, int flags, unsigned int *slept);
 void spd_pay(struct speed *s, struct spd_role *r);
 
 /* spin.c */

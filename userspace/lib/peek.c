@@ -15,7 +15,7 @@ static int peek_bytes(struct speed *s, size_t want, int flags, __u64 *ready)
 {
 	struct speed_side *side = &s->role[SPEED_ROLE_RX].side;
 	__u64 least = !(flags & MSG_WAITALL) ? 1 : want < side->size / 2 ? want : side->size / 2;
-	bool slept = false;
+	unsigned int slept = 0;
 	__s64 now;
 	int ret;
 

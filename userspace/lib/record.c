@@ -24,7 +24,7 @@ int spd_record_room(struct speed *s, size_t len, int flags)
 	struct speed_side *side = &r->side;
 	__u64 bytes = SPEED_RECORD_BYTES(len);
 	__u64 quarter = side->size / 4;
-	bool slept = false;
+	unsigned int slept = 0;
 	__s64 free;
 	int ret;
 
@@ -37,7 +37,7 @@ int spd_record_room(struct speed *s, size_t len, int flags)
 		if ((__u64)free >= bytes)
 			return SPD_LOOK;
 		ret = spd_wait(s, SPEED_ROLE_TX, bytes > quarter ? bytes : quarter, flags, &slept);
-		if (ret == SPD_PLAIN && slept)
+		if (ret == SPD_PLAIN && (slept & SPD_SLEPT))
 			return spd_woken_by_end(s);
 		if (ret != SPD_LOOK)
 			return ret;
@@ -108,7 +108,7 @@ ssize_t spd_send_record(struct speed *s, const struct iovec *iov, int n, size_t 
 int spd_record_next(struct speed *s, struct speed_record *rec, __u64 *bytes, int flags)
 {
 	struct spd_role *r = &s->role[SPEED_ROLE_RX];
-	bool slept = false;
+	unsigned int slept = 0;
 	__s64 ready;
 	int ret;
 

@@ -11,7 +11,7 @@
 #include "iov.h"
 
 /* The ring is empty. @left: bytes of room. */
-static int recv_wait(struct speed *s, size_t left, int flags, bool *slept)
+static int recv_wait(struct speed *s, size_t left, int flags, unsigned int *slept)
 {
 	__u64 half = s->role[SPEED_ROLE_RX].side.size / 2;
 	__u64 want = !(flags & MSG_WAITALL) ? 1 : left < half ? left : half;
@@ -94,7 +94,8 @@ static int recv_pieces(struct speed *s, const struct iovec *iov, int n, size_t l
 		       size_t *done, bool *given_up)
 {
 	struct spd_iter it = spd_iter_at(iov, n, 0);
-	bool slept = false, more = false;
+	unsigned int slept = 0;
+	bool more = false;
 	int ret = SPD_LOOK;
 
 	while (*done < len && ret == SPD_LOOK) {
@@ -103,9 +104,10 @@ static int recv_pieces(struct speed *s, const struct iovec *iov, int n, size_t l
 		ret = recv_piece(s, &it, len - *done, done, &more);
 		if (ret != SPD_LOOK || (*done && !more && !(flags & MSG_WAITALL)))
 			break;
-		slept = slept && *done == before;
-		if (*done > before)
+		if (*done > before) {
+			slept &= ~SPD_SLEPT;
 			continue;
+		}
 		ret = recv_wait(s, len - *done, flags | (*done ? SPD_MOVED : 0), &slept);
 		if (ret == SPD_FAIL && (flags & MSG_WAITALL)) {
 			ret = recv_given_up(s, &it, len - *done, done);

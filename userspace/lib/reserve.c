@@ -12,7 +12,7 @@
 static int reserve_room(struct speed *s, size_t len, int flags, __u64 *free)
 {
 	struct speed_side *side = &s->role[SPEED_ROLE_TX].side;
-	bool slept = false;
+	unsigned int slept = 0;
 	__s64 now;
 	int ret;
 

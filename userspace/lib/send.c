@@ -12,7 +12,7 @@
  * leaves) or SPD_FAIL.
  */
 static int send_piece(struct speed *s, struct spd_iter *it, size_t left, int flags,
-		      size_t *done, bool *slept)
+		      size_t *done, unsigned int *slept)
 {
 	struct spd_role *r = &s->role[SPEED_ROLE_TX];
 	struct speed_side *side = &r->side;
@@ -34,7 +34,7 @@ static int send_piece(struct speed *s, struct spd_iter *it, size_t left, int fla
 	speed_ring_publish(side, want);
 	speed_ring_publish_fence();
 	r->done++;
-	*slept = false;
+	*slept &= ~SPD_SLEPT;
 	if (spd_published_quietly(r, SPEED_ROLE_TX)) {
 		*done += want;
 		return SPD_LOOK;
@@ -60,7 +60,7 @@ ssize_t spd_send_stream(struct speed *s, const struct iovec *iov, int n, size_t 
 {
 	struct spd_role *r = &s->role[SPEED_ROLE_TX];
 	struct spd_iter it = spd_iter_at(iov, n, 0);
-	bool slept = false;
+	unsigned int slept = 0;
 	size_t done = 0;
 	int ret = SPD_LOOK;
 
@@ -71,7 +71,7 @@ ssize_t spd_send_stream(struct speed *s, const struct iovec *iov, int n, size_t 
 	if (ret == SPD_PLAIN && done &&
 	    (speed_load(&r->side.kern->flags) & SPEED_CLOSED))
 		ret = SPD_LOOK;
-	if (ret == SPD_PLAIN && !done && slept)
+	if (ret == SPD_PLAIN && !done && (slept & SPD_SLEPT))
 		ret = spd_woken_by_end(s);
 	spd_role_leave_owing(r, owed);
 	if (ret == SPD_PLAIN && done < len)

@@ -178,20 +178,20 @@ static int slow_not_slept(struct speed *s, struct spd_role *r, int saved)
 	return SPD_FAIL;
 }
 
-static int slow_sleep(struct speed *s, int role, __u64 want, int flags, __u32 limit)
+/* @past: SPEED_WAIT_MOVED and SPEED_WAIT_AGAIN, of the transfer */
+static int slow_sleep(struct speed *s, int role, __u64 want, unsigned int past, __u32 limit)
 {
 	struct spd_role *r = &s->role[role];
 	__u64 since = limit ? spd_spin_now() : 0;
-	unsigned int moved = flags & SPD_MOVED ? SPEED_WAIT_MOVED : 0;
 	unsigned int owed = r->owed;
 	int saved = errno;
 	int ret;
 
 	r->waits++;
 	r->owed = 0;
-	ret = s->ops->wait(s, role, owed | moved, want);
-	/* A module that does not know the flag has not woken the peer, either. */
-	if (ret && moved && errno == EINVAL)
+	ret = s->ops->wait(s, role, owed | past, want);
+	/* A module that does not know the flags has not woken the peer, either. */
+	if (ret && past && errno == EINVAL)
 		ret = s->ops->wait(s, role, owed, want);
 	if (ret)
 		return slow_not_slept(s, r, saved);
@@ -223,12 +223,14 @@ SPD_COLD int spd_woken_by_end(struct speed *s)
  * @role: SPEED_ROLE_*, whose ring has just been found without @want bytes
  * @want: bytes, at least 1
  * @flags: of the transfer, and SPD_MOVED
- * @slept: false at first and after progress; kept by the caller between calls
+ * @slept: SPD_SLEPT and SPD_WAITED; kept by the caller between calls
  *
  * Return: SPD_LOOK, SPD_PLAIN, or SPD_FAIL and errno (EAGAIN, EINTR).
  */
-SPD_COLD int spd_wait(struct speed *s, int role, __u64 want, int flags, bool *slept)
+SPD_COLD int spd_wait(struct speed *s, int role, __u64 want, int flags, unsigned int *slept)
 {
+	unsigned int past = (flags & SPD_MOVED ? SPEED_WAIT_MOVED : 0) |
+			    (*slept & SPD_WAITED ? SPEED_WAIT_AGAIN : 0);
 	struct spd_role *r = &s->role[role];
 	__u32 limit;
 	int ret;
@@ -238,7 +240,7 @@ SPD_COLD int spd_wait(struct speed *s, int role, __u64 want, int flags, bool *sl
 	if (!speed_ring_counts(&r->side, role, r->epoch))
 		return SPD_PLAIN;
 	/* The kernel had something to tell, and it is not in the ring. */
-	if (*slept)
+	if (*slept & SPD_SLEPT)
 		return SPD_PLAIN;
 	slow_wake_for(s, !role);
 	if (flags & MSG_DONTWAIT)
@@ -246,7 +248,7 @@ SPD_COLD int spd_wait(struct speed *s, int role, __u64 want, int flags, bool *sl
 	limit = r->nonblock ? 0 : spd_spin_limit(s, r);
 	if (limit && spd_spin(s, role, want, limit))
 		return SPD_LOOK;
-	ret = slow_sleep(s, role, want, flags, r->spin.cpus ? limit : 0);
-	*slept = ret == SPD_LOOK;
+	ret = slow_sleep(s, role, want, past, r->spin.cpus ? limit : 0);
+	*slept = SPD_WAITED | (ret == SPD_LOOK ? SPD_SLEPT : 0);
 	return ret;
 }
