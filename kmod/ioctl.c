@@ -76,6 +76,9 @@ static int wait_patiently(struct speed_ring *ring, u64 want, long *timeo)
 		err = sock_intr_errno(*timeo);
 	if (*timeo != MAX_SCHEDULE_TIMEOUT)
 		*timeo -= patience - left;
+	/* Given up meanwhile: the plain call would be another connection's. */
+	if (READ_ONCE(ring->pair->closed[ring->end]))
+		return -EPIPE;
 	return err == -EAGAIN ? -ENOBUFS : err;
 }
 

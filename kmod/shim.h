@@ -259,8 +259,8 @@ bool shim_is_readable(struct sock *sk);
 u64 shim_readable(struct speed_ring *ring, const struct sock *sk);
 u64 shim_unread(const struct shim *shim);
 u64 shim_inq(const struct shim *shim);
-int shim_wait(struct shim *shim, u64 want, long *timeo);
-int shim_wait_ring(struct shim *shim, struct speed_ring *ring, u64 want, long *timeo);
+int shim_wait(struct shim *shim, u64 want, u32 begun, long *timeo);
+int shim_wait_ring(struct shim *shim, struct speed_ring *ring, u64 want, u32 begun, long *timeo);
 bool shim_ended(const struct sock *sk);
 bool shim_ring_first(const struct shim *shim);
 ssize_t shim_peek(struct shim *shim, struct speed_ring *ring, struct msghdr *msg, size_t len,

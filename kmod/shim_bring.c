@@ -42,7 +42,8 @@ static int bring_now(struct shim *shim, struct speed_ring *ring, u32 reason)
 	speed_lease_end(ring, SPEED_ROLE_RX);
 	if (stop_producer(ring, reason)) {
 		lock_sock(shim->sk);
-		err = shim_empty_ring(shim->sk, ring);
+		/* Given up meanwhile: what the ring holds is nobody's. */
+		err = shim_pair(shim) == ring->pair ? shim_empty_ring(shim->sk, ring) : 0;
 		release_sock(shim->sk);
 	}
 	mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);

@@ -24,6 +24,7 @@
 #include "ring.h"
 #include "shim.h"
 #include "shim_map.h"
+#include "shim_take.h"
 #include "shim_proto.h"
 #include "sockopt.h"
 #include "wait.h"
@@ -103,11 +104,12 @@ int shim_may_lease(struct speed_ring *ring, int role)
 int shim_wait_mapped(struct speed_ring *ring, u64 want, long *timeo)
 {
 	struct shim *shim = shim_of(speed_ring_reader(ring));
+	u32 begun = shim ? shim_begun(shim) : 0;
 
 	/* A connection may have been given up, and another made. */
 	if (!shim || shim_pair(shim) != ring->pair)
 		return -ESTALE;
-	return shim_wait_ring(shim, ring, want, timeo);
+	return shim_wait_ring(shim, ring, want, begun, timeo);
 }
 
 void shim_mapped(struct speed_map *map, bool on)

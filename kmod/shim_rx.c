@@ -102,7 +102,7 @@ static ssize_t receive_all(struct take *t)
 			break;
 		}
 		skip = t->flags & MSG_PEEK ? peeked(t) : 0;
-		n = shim_wait(t->shim, skip + 1, &timeo);
+		n = shim_wait(t->shim, skip + 1, t->begun, &timeo);
 		if (n)
 			break;
 		n = 1;
@@ -126,7 +126,7 @@ static ssize_t receive_nothing(struct take *t)
 		return -EAGAIN;
 	if (signal_pending(current))
 		return sock_intr_errno(timeo);
-	shim_wait(t->shim, 1, &timeo);
+	shim_wait(t->shim, 1, t->begun, &timeo);
 	return 0;
 }
 
@@ -167,10 +167,12 @@ static bool wants_stamps(const struct sock *sk)
 	return sock_flag(sk, SOCK_RCVTSTAMP) || READ_ONCE(sk->sk_tsflags);
 }
 
-static ssize_t receive_counted(struct shim *shim, struct msghdr *msg, size_t len, int flags)
+static ssize_t receive_counted(struct shim *shim, struct msghdr *msg, size_t len, int flags,
+			       u32 begun)
 {
 	struct take t = {
 		.shim = shim, .sk = shim->sk, .msg = msg, .len = len, .flags = flags,
+		.begun = begun,
 	};
 	const struct tcp_sock *tp = tcp_sk(t.sk);
 	ssize_t n;
@@ -192,12 +194,13 @@ static ssize_t receive_counted(struct shim *shim, struct msghdr *msg, size_t len
 	return n;
 }
 
-static noinline ssize_t receive_slow(struct shim *shim, struct msghdr *msg, size_t len, int flags)
+static noinline ssize_t receive_slow(struct shim *shim, struct msghdr *msg, size_t len, int flags,
+				     u32 begun)
 {
 	ssize_t n;
 
 	atomic_inc(&shim->calls);
-	n = receive_counted(shim, msg, len, flags);
+	n = receive_counted(shim, msg, len, flags, begun);
 	atomic_dec(&shim->calls);
 	return n;
 }
@@ -233,13 +236,13 @@ static bool must_wait(const struct shim *shim, struct speed_ring *ring, int flag
 
 /* Wait before the lock is taken. Errors are found later. */
 static ssize_t receive_later(struct shim *shim, struct speed_ring *ring, struct iov_iter *to,
-			     size_t len)
+			     size_t len, u32 begun)
 {
 	long timeo = MAX_SCHEDULE_TIMEOUT;
 	ssize_t n;
 
 	atomic_inc(&shim->calls);
-	n = shim_wait(shim, 1, &timeo) ?: receive_fast(ring, to, len);
+	n = shim_wait(shim, 1, begun, &timeo) ?: receive_fast(ring, to, len);
 	atomic_dec(&shim->calls);
 	return n;
 }
@@ -259,22 +262,24 @@ ssize_t shim_receive(struct sock *sk, struct msghdr *msg, size_t len, int flags)
 	struct shim *shim = shim_of(sk);
 	struct speed_pair *pair;
 	struct speed_ring *ring;
+	u32 begun;
 	ssize_t n;
 
 	if (unlikely(!shim))
 		return speed_compat_recvmsg(shim_tcp_of(sk)->prot, sk, msg, len, flags);
+	begun = shim_begun(shim);
 	pair = shim_pair(shim);
 	if (unlikely(!pair || (flags & ~FAST_FLAGS) || len - 1 >= SPEED_PIECE ||
 		     sk->sk_rcvlowat != 1 || READ_ONCE(sk->sk_peek_off) >= 0 ||
 		     tcp_sk(sk)->recvmsg_inq))
-		return receive_slow(shim, msg, len, flags);
+		return receive_slow(shim, msg, len, flags, begun);
 	ring = shim_rx_ring(shim, pair);
 	if (must_wait(shim, ring, flags))
-		n = receive_later(shim, ring, &msg->msg_iter, len);
+		n = receive_later(shim, ring, &msg->msg_iter, len, begun);
 	else
 		n = receive_fast(ring, &msg->msg_iter, len);
 	if (unlikely(!n))
-		return receive_slow(shim, msg, len, flags);
+		return receive_slow(shim, msg, len, flags, begun);
 	if (unlikely(msg->msg_get_inq) && n > 0)
 		msg->msg_inq = bytes_left(shim);
 	return n;

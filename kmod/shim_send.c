@@ -216,10 +216,14 @@ static ssize_t send_ring(struct shim *shim, struct speed_ring *ring, struct msgh
 				wake_for_sum(ring);
 			return n;
 		}
-		if (why)
-			patient = space_came(ring, &left);
+		if (!why)
+			continue;
+		patient = space_came(ring, &left);
+		/* As TCP says to who slept while the connection was given up. */
+		if (unlikely(shim_pair(shim) != ring->pair))
+			return sent ?: sk_stream_error(shim->sk, msg->msg_flags, -EPIPE);
 		/* TCP may have room, and knows what a signal means. */
-		if (why && signal_pending(current))
+		if (signal_pending(current))
 			patient = false;
 	} while (msg_data_left(msg));
 	return sent;

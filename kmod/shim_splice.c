@@ -35,6 +35,11 @@ static ssize_t splice_tcp(struct shim *shim, struct socket *sock, loff_t *ppos,
 		return -EINTR;
 	if (ring)
 		speed_role_enter(ring, SPEED_ROLE_RX);
+	/* Given up while it was waited for: what there is now is another connection's. */
+	if (ring && unlikely(shim_pair(shim) != pair)) {
+		mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
+		return -EPIPE;
+	}
 	next = shim_tcp_unread(shim->sk);
 	smp_rmb();	/* these bytes of TCP come before what comes to the ring now */
 	if (ring && speed_ring_live(ring))
@@ -61,6 +66,7 @@ static ssize_t splice_next(struct shim *shim, struct socket *sock, loff_t *ppos,
 {
 	struct sock *sk = sock->sk;
 	long timeo = sock_rcvtimeo(sk, sock->file->f_flags & O_NONBLOCK);
+	u32 begun = shim_begun(shim);
 	ssize_t n;
 
 	for (;;) {
@@ -74,7 +80,7 @@ static ssize_t splice_next(struct shim *shim, struct socket *sock, loff_t *ppos,
 		if (n != -EAGAIN || !timeo ||
 		    pipe_full(pipe->head, pipe->tail, pipe->max_usage))
 			return n;
-		n = shim_wait(shim, 1, &timeo);
+		n = shim_wait(shim, 1, begun, &timeo);
 		if (n)
 			return n;
 	}

@@ -230,8 +230,11 @@ static ssize_t take_paired(struct take *t, struct speed_pair *pair)
 	if (mutex_lock_killable(lock))
 		return -EINTR;
 	speed_role_enter(ring, SPEED_ROLE_RX);
-	/* What is in a ring that lied is nobody's; the socket tells how it ended. */
-	n = take_or_peek(t, unlikely(READ_ONCE(pair->broken)) ? NULL : ring);
+	/* Given up while the lock was waited for: what TCP has now is another connection's. */
+	if (unlikely(shim_pair(t->shim) != pair))
+		n = -EPIPE;
+	else	/* What is in a ring that lied is nobody's; the socket tells how it ended. */
+		n = take_or_peek(t, unlikely(READ_ONCE(pair->broken)) ? NULL : ring);
 	mutex_unlock(lock);
 	return n;
 }

@@ -15,6 +15,7 @@
  * @len: bytes wanted in all
  * @done: bytes copied so far
  * @flags: MSG_*
+ * @begun: shim_begun()
  * @control: room for control messages, where time stamps are wanted
  * @controllen: its size in bytes
  * @stamps: whether they are
@@ -27,6 +28,7 @@ struct take {
 	size_t len;
 	size_t done;
 	int flags;
+	u32 begun;
 	void *control;
 	size_t controllen;
 	bool stamps;
@@ -34,6 +36,15 @@ struct take {
 };
 
 ssize_t shim_take(struct take *t);
+
+/* How often the connection had been given up when a call began, before it sees a pair. */
+static inline u32 shim_begun(const struct shim *shim)
+{
+	u32 begun = READ_ONCE(shim->given_up);
+
+	smp_rmb();	/* a pair that is seen is of what is given up after this */
+	return begun;
+}
 
 /**
  * shim_alone_begin() - a call is going to read TCP's bytes alone, if there is no pair

@@ -17,6 +17,7 @@
 
 #include "ring.h"
 #include "shim.h"
+#include "shim_take.h"
 #include "wait.h"
 #include "yield.h"
 
@@ -74,13 +75,13 @@ static bool is_ready(struct shim *shim, struct speed_ring *ring, u64 want)
 	return ready(shim, want);
 }
 
-static bool has_given_up(const struct shim *shim, u32 before)
+static bool has_given_up(const struct shim *shim, u32 begun)
 {
-	return unlikely(READ_ONCE(shim->given_up) != before);
+	return unlikely(READ_ONCE(shim->given_up) != begun);
 }
 
 /* The other end has not been found, and may be while we sleep; or the ring's in @ring. */
-static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, u32 given_up,
+static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, u32 begun,
 		     long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, speed_woken);
@@ -93,7 +94,7 @@ static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, u32 g
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	add_wait_queue(sk_sleep(sk), &wait);
 	smp_mb();	/* in the queue before the look: who wakes looks there after */
-	while (!err && !has_given_up(shim, given_up) && !is_ready(shim, ring, want)) {
+	while (!err && !has_given_up(shim, begun) && !is_ready(shim, ring, want)) {
 		if (!*timeo)
 			err = -EAGAIN;
 		else if (signal_pending(current))
@@ -136,36 +137,36 @@ static bool yield_first(struct shim *shim, u64 want, long *timeo)
 }
 
 /* Bytes in order, with @ring NULL; or those of a ring that its reader has mapped. */
-static int sleep_for(struct shim *shim, struct speed_ring *ring, u64 want, long *timeo)
+static int sleep_for(struct shim *shim, struct speed_ring *ring, u64 want, u32 begun,
+		     long *timeo)
 {
-	u32 given_up = READ_ONCE(shim->given_up);
-	struct speed_pair *pair;
+	struct speed_pair *pair = shim_pair(shim);
 	int err = 0;
 
-	smp_rmb();	/* a pair that is seen is of what is given up after this */
-	pair = shim_pair(shim);
 	if (pair && !ring)
 		err = speed_wait_data(shim_rx_ring(shim, pair), want, timeo);
 	else if (ring || !*timeo || !yield_first(shim, want, timeo))
-		err = wait_here(shim, ring, want, given_up, timeo);
+		err = wait_here(shim, ring, want, begun, timeo);
 	/* As TCP says to who slept while the connection was given up. */
-	return has_given_up(shim, given_up) ? -EPIPE : err;
+	return has_given_up(shim, begun) ? -EPIPE : err;
 }
 
 /**
  * shim_wait() - sleep until a reader has something to do
  * @shim: the reader's
  * @want: bytes to wait for
+ * @begun: shim_begun(), when the call began
  * @timeo: jiffies left, in and out
  *
  * Context: process; no role's lock may be held.
- * Return: 0, -EAGAIN when the time is over, or what a signal makes of it.
+ * Return: 0, -EAGAIN when the time is over, -EPIPE where the connection was given up
+ * since, or what a signal makes of it.
  */
-int shim_wait(struct shim *shim, u64 want, long *timeo)
+int shim_wait(struct shim *shim, u64 want, u32 begun, long *timeo)
 {
 	if (*timeo && spin(shim, want))
 		return 0;
-	return sleep_for(shim, NULL, want, timeo);
+	return sleep_for(shim, NULL, want, begun, timeo);
 }
 
 /**
@@ -173,17 +174,17 @@ int shim_wait(struct shim *shim, u64 want, long *timeo)
  * @shim: the reader's
  * @ring: its ring
  * @want: bytes of the ring to wait for, at most its size
+ * @begun: as in shim_wait()
  * @timeo: jiffies left, in and out
  *
  * Context: process; no role's lock may be held.
- * Return: 0, also where something else than the ring has to be looked at; -EAGAIN when
- * the time is over, or what a signal makes of it.
+ * Return: as shim_wait(), 0 also where something else than the ring has to be looked at.
  */
-int shim_wait_ring(struct shim *shim, struct speed_ring *ring, u64 want, long *timeo)
+int shim_wait_ring(struct shim *shim, struct speed_ring *ring, u64 want, u32 begun, long *timeo)
 {
-	int err = shim_wait(shim, 1, timeo);
+	int err = shim_wait(shim, 1, begun, timeo);
 
 	if (err || want == 1 || ring_ready(ring, want))
 		return err;
-	return sleep_for(shim, ring, want, timeo);
+	return sleep_for(shim, ring, want, begun, timeo);
 }

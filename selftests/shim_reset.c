@@ -73,38 +73,6 @@ static void lie_of_old(const struct transport *t)
 	close(listener);
 }
 
-/* Who sleeps while the connection is given up, and the socket connected anew. */
-static void given_up(const struct transport *t)
-{
-	int listener, fd[2], old;
-	struct address a;
-	char got[8];
-	struct end e;
-	struct task k;
-	struct call c = { &e, got, 8, 0 };
-
-	(void)t;
-	tcp_shim_net();
-	on_one_processor();	/* the sleeper looks when all is over */
-	listener = tcp_listen_at(LOCAL4, 0, &a);
-	fd[0] = tcp_socket(&a);
-	tcp_join(listener, &a, fd[0], fd);
-	MUST(tcp_fuses(fd));
-	old = fd[1];
-	e = (struct end){ .fd = fd[0] };
-	task_start(&k, call_recv, &c);
-	WANT_TRUE(task_sleeps(&k), "recv waits");
-	WANT_OK(tcp_give_up(fd[0]), "give it up");
-	tcp_join(listener, &a, fd[0], fd);
-	WANT_TRUE(task_ends(&k, 5000), "it is told");
-	if (!task_ends(&k, 0))
-		send(fd[1], "x", 1, 0);
-	WANT(task_join(&k), -1, EPIPE, "recv");
-	close(old);
-	tcp_close(fd);
-	close(listener);
-}
-
 /* A reset, while the sender whose ring is full goes on by TCP. */
 static long reset(void *arg)
 {
@@ -156,7 +124,6 @@ static void part_sent(const struct transport *t)
 static const struct test_case cases[] = {
 	{ "held_sender", held_sender, CASE_STREAM | CASE_SPEED },
 	{ "lie_of_old", lie_of_old, CASE_STREAM | CASE_SPEED },
-	{ "given_up", given_up, CASE_STREAM | CASE_SPEED },
 	{ "part_sent", part_sent, CASE_STREAM | CASE_SPEED },
 };
 
