@@ -18,7 +18,7 @@
 #include "trace.h"
 #include "wait.h"
 
-static_assert(NR_CPUS < S16_MAX);	/* struct speed_pair.cpu */
+static_assert(CONFIG_NR_CPUS < S16_MAX);	/* struct speed_pair.cpu */
 
 static struct kmem_cache *pair_cache;
 static atomic64_t pair_ids;
