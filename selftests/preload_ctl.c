@@ -237,8 +237,57 @@ static void nested(const struct transport *t, const struct under_case *c)
 	close(in);
 }
 
+/* What a child does with a set in a set that its parent made. */
+static int nests(const struct transport *t, int in, int out)
+{
+	struct epoll_event e[4];
+	int fd[2][2], i, k, n;
+
+	for (k = 0; k < 2; k++) {
+		under_mapped_pair(t, fd[k]);
+		if (change(in, EPOLL_CTL_ADD, fd[k][0], EPOLLIN, k))
+			return 10;
+	}
+	for (i = 0; i < 60; i++) {
+		/* Both at once at first, then the one that the outer set does not reach. */
+		for (k = i < 40 ? 0 : 1; k < 2; k++)
+			say(fd[k][1]);
+		if (epoll_wait(out, e, 4, SOON_MS) != 1)
+			return 20 + i;
+		n = epoll_wait(in, e, 4, 0);
+		for (k = 0; k < n; k++)
+			hear(fd[e[k].data.u64 & 1][0]);
+		if (n == 1 && i < 40)	/* who was not told of is next */
+			hear(fd[!(e[0].data.u64 & 1)][0]);
+	}
+	tcp_close(fd[0]);
+	tcp_close(fd[1]);
+	return 0;
+}
+
+/* The library's pages are wiped in a child, and with them that one set watches another. */
+static void nested_before(const struct transport *t, const struct under_case *c)
+{
+	int in = epoll_create1(EPOLL_CLOEXEC), out = epoll_create1(EPOLL_CLOEXEC);
+	int fd[2];
+	pid_t pid;
+
+	under_mapped_pair(t, fd);
+	MUST(in >= 0 && out >= 0);
+	MUST(change(out, EPOLL_CTL_ADD, in, EPOLLIN | EPOLLET, 3) == 0);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid)
+		_exit(nests(t, in, out));
+	WANT(process_join(pid), 0, 0, "the child");
+	tcp_close(fd);
+	close(out);
+	close(in);
+}
+
 static const struct under_case cases[] = {
 	{ "nested", nested, UNDER_BOTH, 50, 50 },
+	{ "nested_before", nested_before, UNDER_BOTH, UNDER_IDLE, UNDER_IDLE },
 	{ "none", none, UNDER_BOTH, 20, 20 },
 	{ "by_child", by_child, UNDER_BOTH, 20, 20 },
 	{ "by_clone", by_clone, UNDER_BOTH, 20, 20 },

@@ -100,6 +100,62 @@ static void closing(const struct transport *t, const struct under_case *c)
 	close(ep);
 }
 
+enum { GONE, PAUSED, STAYS };	/* how a member is none any more */
+
+/* Nothing is there: the kernel and the library take turns, so ask both. */
+static void in_vain(int ep)
+{
+	struct epoll_event e[4];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		WANT(epoll_wait(ep, e, 4, 0), 0, 0, "nothing");
+}
+
+/*
+ * One who was a member goes while the look has its hand behind it, and who takes its place
+ * was looked at before: no event is told twice, and all are.
+ */
+static void twice(const struct transport *t, const struct under_case *c)
+{
+	struct epoll_event e[4], none = { 0 };
+	int fd[STAYS + 2][2], round, i, n, ep;
+	char byte;
+
+	for (i = 0; i < STAYS + 2; i++)
+		under_mapped_pair(t, fd[i]);
+	for (round = 0; round < 2 * ROUNDS; round++) {
+		bool paused = round & 1;
+		int last = STAYS + 1;
+
+		ep = epoll_create1(EPOLL_CLOEXEC);
+		MUST(ep >= 0);
+		if (round)
+			under_mapped_pair(t, fd[GONE]);
+		for (i = 0; i < last; i++)
+			add(ep, fd[i][0]);
+		in_vain(ep);
+		add(ep, fd[last][0]);
+		in_vain(ep);
+		none.data.fd = fd[GONE][0];
+		if (paused)
+			MUST(epoll_ctl(ep, EPOLL_CTL_MOD, fd[GONE][0], &none) == 0);
+		else
+			close(fd[GONE][0]);
+		MUST(send(fd[last][1], "x", 1, MSG_NOSIGNAL) == 1);
+		n = epoll_wait(ep, e, 4, 20000);
+		WANT(n, 1, 0, "%d: events", round);
+		WANT(e[0].data.fd, fd[last][0], 0, "%d: of the right one", round);
+		WANT(recv(fd[last][0], &byte, 1, MSG_DONTWAIT), 1, 0, "%d: the byte", round);
+		if (paused)
+			close(fd[GONE][0]);
+		close(fd[GONE][1]);
+		close(ep);
+	}
+	for (i = PAUSED; i < STAYS + 2; i++)
+		tcp_close(fd[i]);
+}
+
 static sigjmp_buf out;
 
 static void jump(int sig)
@@ -200,6 +256,7 @@ static void spinning(const struct transport *t, const struct under_case *c)
 static const struct under_case cases[] = {
 	{ "spins", spinning, UNDER_BOTH, 20, 20, "SPEED_SPIN=1000000" },
 	{ "spins_not", spinning, UNDER_BOTH, 20, 20, "SPEED_SPIN=0" },
+	{ "twice", twice, UNDER_BOTH, 20, 20 },
 	{ "closing", closing, UNDER_BOTH, 20, 20, "SPEED_SPIN=1000" },
 	{ "jumped", jumped, UNDER_BOTH, 20, 20, "SPEED_SPIN=1000" },
 };

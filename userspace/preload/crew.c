@@ -49,6 +49,7 @@ static __u32 crew_make(struct crew *c, int epfd)
 	__atomic_store_n(&c->n, 0, __ATOMIC_RELAXED);
 	c->limit = 0;
 	__atomic_store_n(&c->own, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->made, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->epfd, epfd, __ATOMIC_RELAXED);
 	/* So that its end is seen. */
 	ticket = watch_begin(epfd, &before);
@@ -114,6 +115,7 @@ int crew_own(int epfd, unsigned int shares)
 	c = crew_find(epfd);
 	if (!c)
 		return epfd;
+	__atomic_store_n(&c->made, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->own, true, __ATOMIC_SEQ_CST);
 	/* As crew_shared() looks at sets after it has counted; and a fork ends after that. */
 	if (__atomic_load_n(&crew_forks, __ATOMIC_SEQ_CST) || crew_shares() != shares)

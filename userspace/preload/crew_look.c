@@ -111,12 +111,15 @@ static inline bool crew_ready(struct crew *c, struct member *m, __u32 *ready)
 	return lives;
 }
 
-/* Tell the kernel, once; where others wait, too, later again. */
-static void crew_claim(const struct member *m, __u64 proof)
+/*
+ * Tell the kernel, once; where others wait, too, later again. A set from before a fork(), or
+ * from elsewhere, may be watched by another, which hears of what one wake-up told it.
+ */
+static void crew_claim(const struct crew *c, const struct member *m, __u64 proof)
 {
 	__u32 hits = (__u32)proof;
 
-	if (hits < CREW_PROVED || (hits & (hits - 1)) ||
+	if (!__atomic_load_n(&c->made, __ATOMIC_RELAXED) || hits < CREW_PROVED || (hits & (hits - 1)) ||
 	    raw_call(SYS_ioctl, m->fd, SPEED_IOC_EPOLL, (long)m->pair, 0, 0, 0))
 		return;
 	__atomic_compare_exchange_n(&watches.at[m->fd].proof, &proof, proof | WATCH_CLAIMED, false,
@@ -124,7 +127,7 @@ static void crew_claim(const struct member *m, __u64 proof)
 }
 
 /* Another event of the connection, for which it may be worth telling the kernel. */
-static void crew_count(const struct member *m, const struct watch *w)
+static void crew_count(const struct crew *c, const struct member *m, const struct watch *w)
 {
 	__u64 of = watch_proof(m->word, m->pair);
 	__u64 proof = w->proof >> 32 == of >> 32 ? w->proof : of;
@@ -132,7 +135,7 @@ static void crew_count(const struct member *m, const struct watch *w)
 	if ((__u32)proof >= CREW_HITS)
 		return;
 	__atomic_store_n(&watches.at[m->fd].proof, ++proof, __ATOMIC_RELAXED);
-	crew_claim(m, proof);
+	crew_claim(c, m, proof);
 }
 
 /* Its events, if what is known of it is so yet. Return: whether it is a member. */
@@ -154,7 +157,7 @@ static inline bool crew_look_at(struct crew *c, struct member *m, struct epoll_e
 	event->events = ready;
 	event->data.u64 = w.data;
 	if (ready & EPOLLIN)
-		crew_count(m, &w);
+		crew_count(c, m, &w);
 	return true;
 }
 
@@ -168,9 +171,14 @@ static void crew_drop(struct crew *c, unsigned int at)
 	__atomic_store_n(&watches.at[c->member[at].fd].at, at, __ATOMIC_RELAXED);
 }
 
-/* Each member once. Return: events. */
+/*
+ * Each member once. The last one takes the place of one who is none any more: behind where
+ * the look began it is one who was looked at, and the look ends; who is left comes first
+ * in the next. Return: events.
+ */
 int crew_look(struct crew *c, struct epoll_event *events, int max)
 {
+	unsigned int first = c->hand < c->n ? c->hand : 0;
 	struct epoll_event event;
 	int told = 0;
 
@@ -180,6 +188,8 @@ int crew_look(struct crew *c, struct epoll_event *events, int max)
 
 		if (!crew_look_at(c, &c->member[at], &event)) {
 			crew_drop(c, at);
+			if (at < first)
+				break;
 			continue;
 		}
 		c->hand = at + 1;

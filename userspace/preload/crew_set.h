@@ -39,6 +39,7 @@ struct member {
  * @id: its identity; 0: free, 1: being made
  * @epfd: its number
  * @own: this process made it, and has shared no descriptors since
+ * @made: this process made it, and thus knows whether another set watches it
  * @nested: another set watches it, and may be told of each wake-up
  * @changed: a member was while another thread worked on the set
  * @n: members
@@ -64,6 +65,7 @@ struct crew {
 	__u32		id;
 	int		epfd;
 	bool		own;
+	bool		made;
 	bool		nested;
 	bool		changed;
 	unsigned int	n;
