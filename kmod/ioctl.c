@@ -13,6 +13,7 @@
 
 #include "epoll.h"
 #include "family.h"
+#include "lease.h"
 #include "map.h"
 #include "ring.h"
 #include "rx.h"
@@ -26,6 +27,7 @@
 static void wake(struct speed_pair *pair, int end, u32 flags)
 {
 	speed_pair_seen(pair, end);
+	speed_lease_user(pair, end);	/* who holds a lease may have become another user */
 	if (flags & SPEED_WAKE_READER)
 		speed_wake_mapped_data(&pair->ring[end]);
 	if (flags & SPEED_WAKE_WRITER)

@@ -45,7 +45,7 @@ static int need_map(struct speed_pair *pair, int end)
  * @pair: the pair
  * @end: the endpoint
  *
- * Context: any; the lock is held of the role whose bytes are to move.
+ * Context: any. Before bytes move their role's lock is held.
  */
 void speed_lease_user_anew(struct speed_pair *pair, int end)
 {
@@ -79,10 +79,8 @@ static int lease_allowed(struct speed_ring *ring, struct speed_role *r, int role
 	if (READ_ONCE(ring->pair->broken) || (READ_ONCE(sk->sk_shutdown) & stop) ||
 	    (role == SPEED_ROLE_TX && speed_ring_unwanted(ring)))
 		return -EPIPE;
-	if (used_by_others(ring->pair, end)) {
-		speed_count(SPEED_STAT_SHARED);
+	if (used_by_others(ring->pair, end))
 		return -EACCES;
-	}
 	/* One that maps nothing has gone, or has never come. */
 	speed_reap_stray(ring, role, 0);
 	if (r->epoch && (term->holder->mm != current->mm || term->holder->cookie != lease->cookie))
@@ -109,7 +107,12 @@ static int lease_begin(struct speed_ring *ring, struct speed_role *r, int role, 
 	holder = speed_holder_make(pair->map[end], cookie);
 	if (!holder)
 		return -ENOBUFS;
+	/* The endpoint's other role may be about to be another user's. */
 	speed_lease_user(pair, end);
+	if (used_by_others(pair, end)) {
+		speed_holder_put(holder);
+		return -EACCES;
+	}
 	epoch = atomic64_inc_return(&epochs);
 	speed_map_grant(holder, role);
 	term->granted = r->side.own;
@@ -193,6 +196,8 @@ int speed_lease_grant(struct speed_pair *pair, int end, struct speed_lease *leas
 	err = lease_locked(ring, r, lease->role, lease);
 	if (!err)
 		lease_tell(ring, r, lease->role, lease);
+	else if (err == -EACCES)
+		speed_count(SPEED_STAT_SHARED);
 	mutex_unlock(&r->lock);
 	speed_lease_unlocked(ring);
 	return err;

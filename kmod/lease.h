@@ -38,7 +38,7 @@ static inline u32 speed_uid(void)
 
 void speed_lease_user_anew(struct speed_pair *pair, int end);
 
-/* Bytes of this user's are about to move at an endpoint; the role's lock is held. */
+/* A call at an endpoint is this user's; before bytes move, with the role's lock held. */
 static inline void speed_lease_user(struct speed_pair *pair, int end)
 {
 	if (unlikely(READ_ONCE(pair->uid[end]) != speed_uid()))

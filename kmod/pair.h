@@ -191,8 +191,8 @@ struct speed_shy {
  *	in a call of ours
  * @shy: when each endpoint's user yields again
  * @polls: of claimed rings (epoll.c)
- * @uid: the one user who has moved bytes at each endpoint, plus one, or 0: nobody
- *	(lease.h); changed under the role's lock whose bytes they are
+ * @uid: the one user who has made calls at each endpoint, plus one, or 0: nobody
+ *	(lease.h); before bytes move, under their role's lock
  * @map: each endpoint's mapping file, made with its first lease; NULL again when
  *	the endpoint is released
  * @tcp: TCP alone: what the shim keeps

@@ -57,6 +57,8 @@ static ssize_t send_tcp(struct shim *shim, struct speed_pair *pair, struct msghd
 
 	if (sent)
 		n = send_quietly(shim, pair, msg);
+	else if (pair && unlikely(shim_pair(shim) != pair))	/* given up meanwhile */
+		n = sk_stream_error(shim->sk, msg->msg_flags, -EPIPE);
 	else
 		n = shim->base->prot->sendmsg(shim->sk, msg, msg_data_left(msg));
 	atomic_dec(&shim->inside);
@@ -216,14 +218,10 @@ static ssize_t send_ring(struct shim *shim, struct speed_ring *ring, struct msgh
 				wake_for_sum(ring);
 			return n;
 		}
-		if (!why)
-			continue;
-		patient = space_came(ring, &left);
-		/* As TCP says to who slept while the connection was given up. */
-		if (unlikely(shim_pair(shim) != ring->pair))
-			return sent ?: sk_stream_error(shim->sk, msg->msg_flags, -EPIPE);
+		if (why)
+			patient = space_came(ring, &left);
 		/* TCP may have room, and knows what a signal means. */
-		if (signal_pending(current))
+		if (why && signal_pending(current))
 			patient = false;
 	} while (msg_data_left(msg));
 	return sent;

@@ -166,7 +166,6 @@ static void partial_send(const struct transport *t)
 	free(buf);
 }
 
-/* Takes a little now and then, so that there is always room again before long. */
 /**
  * struct sips - how somebody reads
  * @len: bytes at a time
@@ -178,6 +177,7 @@ struct sips {
 	int ms;
 };
 
+/* Takes a little now and then, so that there is always room again before long. */
 static long sip(void *arg)
 {
 	static char buf[1 << 18];

@@ -133,7 +133,8 @@ static int op_wait(struct speed *s, int role, unsigned int wake, __u64 want)
 
 	must(want >= 1 && want <= SIZE);
 	must(!(wake & ~(SPEED_WAKE_READER | SPEED_WAKE_WRITER | past)));
-	if (wake & past)	/* a module that does not know it: it is asked again */
+	/* A module that does not know one, or either: it is asked again. */
+	if (wake & (take8() & 1 ? past : SPEED_WAIT_AGAIN))
 		return end_with(EINVAL);
 	meanwhile();
 	if (take8() % 8)

@@ -163,6 +163,11 @@ bool task_sleeps(struct task *k)
 	return sleeps(k->tid, task_ended, k);
 }
 
+bool task_asleep(const struct task *k)
+{
+	return switches_asleep(k->tid) >= 0;
+}
+
 bool task_ends(const struct task *k, int ms)
 {
 	long until = now_ms() + ms;

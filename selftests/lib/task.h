@@ -28,6 +28,8 @@ struct task {
 void task_start(struct task *k, long (*fn)(void *arg), void *arg);
 /* Returns once the task sleeps (true) or has ended (false). */
 bool task_sleeps(struct task *k);
+/* Does it at this instant? */
+bool task_asleep(const struct task *k);
 /* Waits so long for its end: whether it has come. */
 bool task_ends(const struct task *k, int ms);
 /* Its result, with errno as the task had it. */

@@ -45,7 +45,8 @@ struct speed;
  * @settle: the final index of the lease that a role lost; 0, or -1 and errno
  * @wake: wake the peer, SPEED_WAKE_*
  * @wait: wake the peer (@wake, may be 0, or SPEED_WAIT_MOVED and _AGAIN beside it), then
- *	sleep until a role has @want bytes; 0, or -1 and errno as SPEED_IOC_WAIT; EAGAIN with O_NONBLOCK
+ *	sleep until a role has @want bytes; 0, or -1 and errno as SPEED_IOC_WAIT; EAGAIN
+ *	with O_NONBLOCK
  * @ask: have NEED_DATA set, so that pollers hear of the next byte
  * @nonblock: has the descriptor O_NONBLOCK?
  * @error: the connection's pending error, which is taken, or 0; may be missing

@@ -4,6 +4,7 @@
  * somebody waits for or that may not count, and a ring that is empty or full.
  */
 #include <sched.h>
+#include <signal.h>
 #include "cpu.h"
 #include "role.h"
 
@@ -190,8 +191,10 @@ static int slow_sleep(struct speed *s, int role, __u64 want, unsigned int past, 
 	r->waits++;
 	r->owed = 0;
 	ret = s->ops->wait(s, role, owed | past, want);
-	/* A module that does not know the flags has not woken the peer, either. */
-	if (ret && past && errno == EINVAL)
+	/* A module that does not know a flag has not woken the peer, either. */
+	if (ret && (past & SPEED_WAIT_AGAIN) && errno == EINVAL)
+		ret = s->ops->wait(s, role, owed | (past & SPEED_WAIT_MOVED), want);
+	if (ret && (past & SPEED_WAIT_MOVED) && errno == EINVAL)
 		ret = s->ops->wait(s, role, owed, want);
 	if (ret)
 		return slow_not_slept(s, r, saved);
@@ -250,5 +253,10 @@ SPD_COLD int spd_wait(struct speed *s, int role, __u64 want, int flags, unsigned
 		return SPD_LOOK;
 	ret = slow_sleep(s, role, want, past, r->spin.cpus ? limit : 0);
 	*slept = SPD_WAITED | (ret == SPD_LOOK ? SPD_SLEPT : 0);
+	/* The connection was given up: no plain call, which would be the next one's, tells. */
+	if (ret == SPD_FAIL && errno == EPIPE && !(flags & (MSG_NOSIGNAL | SPD_MOVED))) {
+		raise(SIGPIPE);
+		errno = EPIPE;
+	}
 	return ret;
 }

@@ -119,7 +119,8 @@ static void crew_claim(const struct crew *c, const struct member *m, __u64 proof
 {
 	__u32 hits = (__u32)proof;
 
-	if (!__atomic_load_n(&c->made, __ATOMIC_RELAXED) || hits < CREW_PROVED || (hits & (hits - 1)) ||
+	if (!__atomic_load_n(&c->made, __ATOMIC_RELAXED) ||
+	    hits < CREW_PROVED || (hits & (hits - 1)) ||
 	    raw_call(SYS_ioctl, m->fd, SPEED_IOC_EPOLL, (long)m->pair, 0, 0, 0))
 		return;
 	__atomic_compare_exchange_n(&watches.at[m->fd].proof, &proof, proof | WATCH_CLAIMED, false,
@@ -172,8 +173,8 @@ static void crew_drop(struct crew *c, unsigned int at)
 }
 
 /*
- * Each member once. The last one takes the place of one who is none any more: behind where
- * the look began it is one who was looked at, and the look ends; who is left comes first
+ * Each member once at most. The last one takes the place of one who is none any more: behind
+ * where the look began it may have been looked at, and the look ends; who is left comes first
  * in the next. Return: events.
  */
 int crew_look(struct crew *c, struct epoll_event *events, int max)

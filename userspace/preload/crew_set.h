@@ -39,7 +39,7 @@ struct member {
  * @id: its identity; 0: free, 1: being made
  * @epfd: its number
  * @own: this process made it, and has shared no descriptors since
- * @made: this process made it, and thus knows whether another set watches it
+ * @made: this process made it, and so saw what set watches it, but for others' processes
  * @nested: another set watches it, and may be told of each wake-up
  * @changed: a member was while another thread worked on the set
  * @n: members
