@@ -18,118 +18,128 @@
 #define TRIES	50
 #define QUEUE_MS	200	/* until a thread waits for a lock, which does not show as sleep */
 
-/* A connection whose end fd[0] may be given up and connected to @at again. */
-static void fused_to(int listener, const struct address *at, int fd[2])
+/* A connection whose end fd[0] is given up and connected again to where it was. */
+struct again {
+	int listener, fd[2], old;
+	struct address at;
+	struct end e;
+	struct slow slow;
+};
+
+static void again_begin(struct again *a)
 {
-	fd[0] = tcp_socket(at);
-	tcp_join(listener, at, fd[0], fd);
-	MUST(tcp_fuses(fd));
+	a->fd[0] = tcp_socket(&a->at);
+	tcp_join(a->listener, &a->at, a->fd[0], a->fd);
+	MUST(tcp_fuses(a->fd));
+	a->old = a->fd[1];
+	a->e = (struct end){ .fd = a->fd[0] };
+	slow_page_open(&a->slow.page);
+	a->slow.fd = a->fd[0];
+}
+
+static void again_open(struct again *a)
+{
+	tcp_shim_net();
+	a->listener = tcp_listen_at(LOCAL4, 0, &a->at);
+	again_begin(a);
+}
+
+static void again_connect(struct again *a)
+{
+	tcp_join(a->listener, &a->at, a->fd[0], a->fd);
+}
+
+static void again_end(struct again *a)
+{
+	if (a->old != a->fd[1])
+		close(a->old);
+	tcp_close(a->fd);
+	slow_page_close(&a->slow.page);
+}
+
+static void again_close(struct again *a)
+{
+	again_end(a);
+	close(a->listener);
 }
 
 /* Who sleeps while the connection is given up, and the socket connected anew. */
 static void asleep(const struct transport *t)
 {
-	int listener, fd[2], old;
-	struct address a;
-	char got[8];
-	struct end e;
+	struct again a;
 	struct task k;
-	struct call c = { &e, got, 8, 0 };
+	char got[8];
+	struct call c = { &a.e, got, 8, 0 };
 
 	(void)t;
-	tcp_shim_net();
 	on_one_processor();	/* the sleeper looks when all is over */
-	listener = tcp_listen_at(LOCAL4, 0, &a);
-	fused_to(listener, &a, fd);
-	old = fd[1];
-	e = (struct end){ .fd = fd[0] };
+	again_open(&a);
 	task_start(&k, call_recv, &c);
 	WANT_TRUE(task_sleeps(&k), "recv waits");
-	WANT_OK(tcp_give_up(fd[0]), "give it up");
-	tcp_join(listener, &a, fd[0], fd);
+	WANT_OK(tcp_give_up(a.fd[0]), "give it up");
+	again_connect(&a);
 	WANT_TRUE(task_ends(&k, 5000), "it is told");
 	if (!task_ends(&k, 0))
-		send(fd[1], "x", 1, 0);
+		send(a.fd[1], "x", 1, 0);
 	WANT(task_join(&k), -1, EPIPE, "recv");
-	close(old);
-	tcp_close(fd);
-	close(listener);
+	again_close(&a);
 }
 
-/* The same of who waits for another reader, whom a page holds up, and then finds nothing. */
+/*
+ * @call waits for the role's lock behind @slow, whom a page holds up; meanwhile the
+ * connection is given up and made anew.
+ */
+static void queue(struct again *a, long (*slow)(void *), long (*call)(void *), struct call *c,
+		  struct task *second)
+{
+	struct task first;
+
+	task_start(&first, slow, &a->slow);
+	WANT_TRUE(task_sleeps(&first), "it is held up");
+	task_start(second, call, c);
+	sleep_ms(QUEUE_MS);
+	WANT_OK(tcp_give_up(a->fd[0]), "give it up");
+	again_connect(a);
+	slow_page_give(&a->slow.page, "");
+	task_join(&first);
+}
+
+/* A reader that waits for another, and then finds nothing. */
 static void queued(const struct transport *t)
 {
-	int listener, fd[2], old;
-	struct task first, second;
-	struct address a;
-	struct slow h;
+	struct task second;
+	struct again a;
 	char got[8];
-	struct end e;
-	struct call c = { &e, got, 8, 0 };
+	struct call c = { &a.e, got, 8, 0 };
 
 	(void)t;
-	tcp_shim_net();
-	slow_page_open(&h.page);
-	listener = tcp_listen_at(LOCAL4, 0, &a);
-	fused_to(listener, &a, fd);
-	old = fd[1];
-	e = (struct end){ .fd = fd[0] };
-	h.fd = fd[0];
-	WANT_TRUE(tcp_put(fd[1], SLOW_BYTES, 0), "what one reader takes");
-	task_start(&first, slow_recv, &h);
-	WANT_TRUE(task_sleeps(&first), "it is held up");
-	task_start(&second, call_recv, &c);
-	sleep_ms(QUEUE_MS);
-	WANT_OK(tcp_give_up(fd[0]), "give it up");
-	tcp_join(listener, &a, fd[0], fd);
-	slow_page_give(&h.page, "");
-	task_join(&first);
-	WANT(send(fd[1], "x", 1, 0), 1, 0, "by the next connection");
+	again_open(&a);
+	WANT_TRUE(tcp_put(a.fd[1], SLOW_BYTES, 0), "what one reader takes");
+	queue(&a, slow_recv, call_recv, &c, &second);
+	WANT(send(a.fd[1], "x", 1, 0), 1, 0, "by the next connection");
 	WANT_TRUE(task_ends(&second, 5000), "it is told");
 	if (!task_ends(&second, 0))
-		shutdown(fd[1], SHUT_WR);
+		shutdown(a.fd[1], SHUT_WR);
 	WANT(task_join(&second), -1, EPIPE, "recv");
-	WANT(recv(fd[0], got, 8, 0), 1, 0, "what came by the next");
-	close(old);
-	tcp_close(fd);
-	close(listener);
-	slow_page_close(&h.page);
+	WANT(recv(a.fd[0], got, 8, 0), 1, 0, "what came by the next");
+	again_close(&a);
 }
 
-/* A sender that waits for another's, whom a page holds up. */
+/* A sender that waits for another. */
 static void queued_sender(const struct transport *t)
 {
-	int listener, fd[2], old;
-	struct task first, second;
-	struct address a;
-	struct slow h;
+	struct task second;
+	struct again a;
 	char got[8];
-	struct end e;
-	struct call c = { &e, "late", 4, MSG_NOSIGNAL };
+	struct call c = { &a.e, "late", 4, MSG_NOSIGNAL };
 
 	(void)t;
-	tcp_shim_net();
-	slow_page_open(&h.page);
-	listener = tcp_listen_at(LOCAL4, 0, &a);
-	fused_to(listener, &a, fd);
-	old = fd[1];
-	e = (struct end){ .fd = fd[0] };
-	h.fd = fd[0];
-	task_start(&first, slow_send, &h);
-	WANT_TRUE(task_sleeps(&first), "it is held up");
-	task_start(&second, call_send, &c);
-	sleep_ms(QUEUE_MS);
-	WANT_OK(tcp_give_up(fd[0]), "give it up");
-	tcp_join(listener, &a, fd[0], fd);
-	slow_page_give(&h.page, "");
-	task_join(&first);
+	again_open(&a);
+	queue(&a, slow_send, call_send, &c, &second);
 	WANT(task_join(&second), -1, EPIPE, "send");
-	WANT_ERR(recv(fd[1], got, 8, MSG_DONTWAIT), EAGAIN, "nothing of it by the next");
-	WANT_TRUE(tcp_exchange(fd), "the next one");
-	close(old);
-	tcp_close(fd);
-	close(listener);
-	slow_page_close(&h.page);
+	WANT_ERR(recv(a.fd[1], got, 8, MSG_DONTWAIT), EAGAIN, "nothing of it by the next");
+	WANT_TRUE(tcp_exchange(a.fd), "the next one");
+	again_close(&a);
 }
 
 static long ask_zerocopy(void *arg)
@@ -142,88 +152,90 @@ static long ask_zerocopy(void *arg)
 }
 
 /* What is brought home for an option, when the one before is read, has lost its home. */
+static void brought_home_of(struct again *a, bool anew)
+{
+	struct task reader, asks;
+	char got[UNREAD];
+
+	WANT_TRUE(tcp_put(a->fd[1], UNREAD, 0), "%d: unread", anew);
+	task_start(&reader, slow_recv, &a->slow);
+	WANT_TRUE(task_sleeps(&reader), "%d: a reader is held up", anew);
+	task_start(&asks, ask_zerocopy, &a->fd[0]);
+	sleep_ms(QUEUE_MS);
+	WANT_OK(tcp_give_up(a->fd[0]), "%d: give it up", anew);
+	if (anew)
+		again_connect(a);
+	slow_page_give(&a->slow.page, "");
+	task_join(&reader);
+	task_join(&asks);
+	WANT_ERR(recv(a->fd[0], got, UNREAD, MSG_DONTWAIT), anew ? EAGAIN : ENOTCONN,
+		 "%d: nothing of the old one", anew);
+	if (!anew)
+		again_connect(a);
+	WANT_TRUE(tcp_exchange(a->fd) && tcp_exchange(a->fd), "%d: the next one", anew);
+}
+
 static void brought_home(const struct transport *t)
 {
-	int listener, fd[2], old, again;
-	struct task reader, asks;
-	struct address a;
-	char got[UNREAD];
-	struct slow h;
+	struct again a;
 
 	(void)t;
-	tcp_shim_net();
-	listener = tcp_listen_at(LOCAL4, 0, &a);
-	for (again = 0; again < 2; again++) {
-		slow_page_open(&h.page);
-		fused_to(listener, &a, fd);
-		old = fd[1];
-		h.fd = fd[0];
-		WANT_TRUE(tcp_put(fd[1], UNREAD, 0), "%d: unread", again);
-		task_start(&reader, slow_recv, &h);
-		WANT_TRUE(task_sleeps(&reader), "%d: a reader is held up", again);
-		task_start(&asks, ask_zerocopy, &fd[0]);
-		sleep_ms(QUEUE_MS);
-		WANT_OK(tcp_give_up(fd[0]), "%d: give it up", again);
-		if (again)
-			tcp_join(listener, &a, fd[0], fd);
-		slow_page_give(&h.page, "");
-		task_join(&reader);
-		task_join(&asks);
-		WANT_ERR(recv(fd[0], got, UNREAD, MSG_DONTWAIT), again ? EAGAIN : ENOTCONN,
-			 "%d: nothing of the old one", again);
-		if (!again)
-			tcp_join(listener, &a, fd[0], fd);
-		WANT_TRUE(tcp_exchange(fd) && tcp_exchange(fd), "%d: the next one", again);
-		close(old);
-		tcp_close(fd);
-		slow_page_close(&h.page);
+	again_open(&a);
+	brought_home_of(&a, false);
+	again_end(&a);
+	again_begin(&a);
+	brought_home_of(&a, true);
+	again_close(&a);
+}
+
+/* Return: whether a sender that waits for room was told, where it still waited. */
+static bool full_once(struct again *a)
+{
+	static char bytes[SHORT];
+	char got[SHORT];
+	struct task k;
+	struct call c = { &a->e, bytes, SHORT, MSG_NOSIGNAL };
+	bool asleep, told;
+	long n;
+
+	MUST(tcp_put(a->fd[0], tcp_fusion(a->fd[0]).ring_bytes[SPEED_ROLE_TX], 0));
+	task_start(&k, call_send, &c);
+	sleep_ms(1);
+	asleep = task_asleep(&k);
+	if (asleep) {
+		MUST(tcp_give_up(a->fd[0]) == 0);
+		again_connect(a);
 	}
-	close(listener);
+	n = task_join(&k);
+	/* The latter between giving up and connecting. */
+	told = asleep && n < 0 && (errno == EPIPE || errno == ECONNRESET);
+	MUST(told || n == SHORT);
+	if (asleep) {
+		MUST(recv(a->fd[1], got, SHORT, MSG_DONTWAIT) < 0 && errno == EAGAIN);
+		MUST(tcp_exchange(a->fd));
+	}
+	return told;
 }
 
 /* Who waits for room in the ring says what TCP says, and sends nothing to another. */
 static void full(const struct transport *t)
 {
-	int listener, fd[2], old, i;
-	bool asleep, told = false;
-	static char bytes[SHORT];
-	struct address a;
-	char got[SHORT];
-	struct end e;
-	struct task k;
-	struct call c = { &e, bytes, SHORT, MSG_NOSIGNAL };
-	long n;
+	struct again a;
+	bool told;
+	int i;
 
 	(void)t;
-	tcp_shim_net();
 	on_one_processor();
-	listener = tcp_listen_at(LOCAL4, 0, &a);
+	again_open(&a);
+	told = full_once(&a);
 	/* It waits for 20 ms, which may have passed before it is given up. */
-	for (i = 0; i < TRIES && !told; i++) {
-		fused_to(listener, &a, fd);
-		old = fd[1];
-		e = (struct end){ .fd = fd[0] };
-		MUST(tcp_put(fd[0], tcp_fusion(fd[0]).ring_bytes[SPEED_ROLE_TX], 0));
-		task_start(&k, call_send, &c);
-		sleep_ms(1);
-		asleep = task_asleep(&k);
-		if (asleep) {
-			MUST(tcp_give_up(fd[0]) == 0);
-			tcp_join(listener, &a, fd[0], fd);
-		}
-		n = task_join(&k);
-		/* The latter between giving up and connecting. */
-		told = asleep && n < 0 && (errno == EPIPE || errno == ECONNRESET);
-		MUST(told || n == SHORT);
-		if (asleep) {
-			MUST(recv(fd[1], got, SHORT, MSG_DONTWAIT) < 0 && errno == EAGAIN);
-			MUST(tcp_exchange(fd));
-			close(old);
-		}
-		tcp_close(fd);
+	for (i = 1; i < TRIES && !told; i++) {
+		again_end(&a);
+		again_begin(&a);
+		told = full_once(&a);
 	}
 	WANT_TRUE(told, "it is told");
-	close(listener);
+	again_close(&a);
 }
 
 static const struct test_case cases[] = {
