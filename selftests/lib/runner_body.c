@@ -61,7 +61,7 @@ static int wait_body(pid_t pid, int seconds, bool *late)
 enum outcome run_one(struct runner *r, const struct test_case *c, const struct transport *t,
 		     struct trace *into, char *why)
 {
-	int seconds = r->seconds * (c->flags & CASE_LONG ? 10 : 1);
+	int seconds = r->seconds * (c->flags & CASE_LONG ? 10 : soak_times(1, 10));
 	long begin = now_ms();
 	int status;
 	bool late;
