@@ -117,7 +117,7 @@ static ssize_t receive_nothing(struct take *t)
 	bool end = shim_ended(t->sk);
 
 	smp_rmb();	/* an end that is seen comes after all bytes */
-	if (shim_unread(t->shim))
+	if (shim_unread(t->shim) > (t->flags & MSG_PEEK ? peeked(t) : 0))
 		return 0;
 	if (end)
 		return speed_compat_recvmsg(t->shim->base->prot, t->sk, t->msg, 0,
@@ -178,17 +178,21 @@ static ssize_t receive_counted(struct shim *shim, struct msghdr *msg, size_t len
 	ssize_t n;
 
 	/* Not of the stream; or nothing to wait for but what TCP says. */
-	if ((flags & (MSG_OOB | MSG_ERRQUEUE)) || t.sk->sk_state == TCP_LISTEN)
+	if ((flags & MSG_ERRQUEUE) || t.sk->sk_state == TCP_LISTEN)
 		return speed_compat_recvmsg(shim->base->prot, t.sk, msg, len, flags);
 	/* As TCP; which is not asked, since it might be over before it looks. */
-	if (unlikely(tp->repair) && !(flags & MSG_PEEK))
+	if (unlikely(tp->repair) && !(flags & (MSG_PEEK | MSG_OOB)))
 		return -EPERM;
-	t.stamps = wants_stamps(t.sk);
+	t.stamps = (flags & MSG_OOB) || wants_stamps(t.sk);
 	if (unlikely(t.stamps)) {
 		t.control = msg->msg_control;
 		t.controllen = msg->msg_controllen;
 	}
-	n = len ? receive_all(&t) : receive_nothing(&t);
+	/* The urgent byte is TCP's, and what TCP tells beside it is not all that is left. */
+	if (unlikely(flags & MSG_OOB))
+		n = speed_compat_recvmsg(shim->base->prot, t.sk, msg, len, flags);
+	else
+		n = len ? receive_all(&t) : receive_nothing(&t);
 	if (unlikely(tp->recvmsg_inq || msg->msg_get_inq) && n >= 0)
 		tell_inq(&t);
 	return n;

@@ -83,6 +83,9 @@ static ssize_t splice_next(struct shim *shim, struct socket *sock, loff_t *ppos,
 		n = shim_wait(shim, 1, begun, &timeo);
 		if (n)
 			return n;
+		/* As TCP, whatever has come. */
+		if (signal_pending(current))
+			return sock_intr_errno(timeo);
 	}
 	return shim->base->ops->splice_read(sock, ppos, pipe, len, flags);
 }

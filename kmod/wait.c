@@ -145,19 +145,11 @@ void speed_need_data(struct speed_ring *ring)
 		speed_ring_flag(ring, SPEED_NEED_DATA);
 }
 
-/**
- * speed_need_space() - ask to be woken when there is space again
- * @ring: the ring
- *
- * What the caller looks at next is not older than the flag (F).
- */
-void speed_need_space(struct speed_ring *ring)
+static void flag_space(struct speed_ring *ring)
 {
 	u64 half = speed_ring_limit(ring) / 2, size = speed_ring_size(ring);
 	struct speed_ctl *ctl;
 
-	/* SIGIO, too, where it is wanted. */
-	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, speed_ring_writer(ring));
 	rcu_read_lock();
 	ctl = rcu_dereference(ring->ctl);
 	WRITE_ONCE(ctl->kern->wake_free, size - min(size - 1, half));
@@ -165,20 +157,36 @@ void speed_need_space(struct speed_ring *ring)
 	speed_ring_flag(ring, SPEED_NEED_SPACE);
 }
 
-static bool still_waiting(struct speed_ring *ring, u64 want, u32 need)
+/**
+ * speed_need_space() - ask to be woken, or told by SIGIO, when there is space again
+ * @ring: the ring
+ *
+ * What the caller looks at next is not older than the flag (F).
+ */
+void speed_need_space(struct speed_ring *ring)
 {
-	if (need == SPEED_NEED_DATA) {
-		speed_need_data(ring);
-		return !speed_data_ready(ring, want);
-	}
-	speed_need_space(ring);
-	return !speed_space_ready(ring, want);
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, speed_ring_writer(ring));
+	flag_space(ring);
 }
 
 static bool ready(struct speed_ring *ring, u64 want, u32 need)
 {
 	return need == SPEED_NEED_DATA ? speed_data_ready(ring, want)
 				       : speed_space_ready(ring, want);
+}
+
+static bool still_waiting(struct speed_ring *ring, u64 want, u32 need, long timeo)
+{
+	if (need == SPEED_NEED_DATA) {
+		speed_need_data(ring);
+	} else if (timeo || ring->pair->door->ring_alone) {
+		/* As elsewhere who sleeps is not told by SIGIO; nor who goes on beyond. */
+		sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, speed_ring_writer(ring));
+		flag_space(ring);
+	} else {
+		speed_need_space(ring);
+	}
+	return !ready(ring, want, need);
 }
 
 static inline bool yield_first(struct speed_ring *ring, u64 want, u32 need, long *timeo)
@@ -197,15 +205,7 @@ static inline bool yield_first(struct speed_ring *ring, u64 want, u32 need, long
 	return came;
 }
 
-/**
- * speed_woken() - woken_wake_function(), told apart from TCP's own sleepers
- * @wait: the sleeper
- * @mode: whom to wake
- * @sync: flags of the wake-up
- * @key: what happened
- *
- * Return: as try_to_wake_up().
- */
+/* woken_wake_function(), told apart from TCP's own sleepers. */
 int speed_woken(struct wait_queue_entry *wait, unsigned int mode, int sync, void *key)
 {
 	return woken_wake_function(wait, mode, sync, key);
@@ -220,7 +220,7 @@ static noinline int wait_for(struct sock *sk, struct speed_ring *ring, u64 want,
 	speed_pair_asleep(ring->pair, need == SPEED_NEED_DATA ? !ring->end : ring->end);
 	trace_speed_sleep(ring->pair->id, ring->end, need);
 	add_wait_queue(sk_sleep(sk), &wait);
-	while (still_waiting(ring, want, need)) {
+	while (still_waiting(ring, want, need, *timeo)) {
 		if (!*timeo)
 			err = -EAGAIN;
 		else if (signal_pending(current))

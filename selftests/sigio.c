@@ -3,12 +3,17 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "caught.h"
 #include "delay.h"
 #include "harness.h"
 #include "tcp_pair.h"
+
+#define SENDER_BYTES	(4 << 20)
+
+static char scrap[1 << 16];
 
 /* Waits a while for a signal that was sent at once, or is a moment late. */
 static int caught_soon(int want)
@@ -90,11 +95,20 @@ static void accepting(const struct transport *t)
 	close(listener);
 }
 
+static void read_until_told(struct end *e)
+{
+	int i;
+
+	for (i = 0; i < 2500 && !caught; i++) {
+		end_discard(e);
+		sleep_ms(2);
+	}
+}
+
 /* Who found it full is told that there is room. */
 static void space(const struct transport *t)
 {
 	struct end e[2];
-	int i;
 
 	catch_signal(SIGIO, SA_RESTART);
 	tp_pair(t, e);
@@ -110,10 +124,59 @@ static void space(const struct transport *t)
 		caught = 0;
 	} while (end_fill(&e[0], 1000) || caught);
 	/* TCP's bytes come as its window opens. */
-	for (i = 0; i < 2500 && !caught; i++) {
-		end_discard(&e[1]);
-		sleep_ms(2);
+	read_until_told(&e[1]);
+	trace_num(caught > 0, "SIGIO");
+	pair_close(e);
+}
+
+/* Who slept in send() until there was room is not told of it by a signal as well. */
+static void sleeping_sender(const struct transport *t)
+{
+	static char bytes[SENDER_BYTES];
+	struct end e[2];
+	struct call c = { &e[0], bytes, sizeof(bytes), 0 };
+	struct task k;
+	size_t got = 0;
+
+	on_one_processor();
+	catch_signal(SIGIO, SA_RESTART);
+	tp_pair(t, e);
+	NOTE(fcntl(e[0].fd, F_SETOWN, getpid()), "F_SETOWN");
+	NOTE(fcntl(e[0].fd, F_SETFL, O_ASYNC), "O_ASYNC");
+	caught = 0;
+	task_start(&k, call_send, &c);
+	WANT_TRUE(task_sleeps(&k), "it sleeps");
+	while (got < sizeof(bytes)) {
+		ssize_t n = end_recv(&e[1], scrap, sizeof(scrap), 0);
+
+		MUST(n > 0);
+		got += n;
 	}
+	NOTE(task_join(&k), "send");
+	sleep_ms(20);
+	trace_num(caught, "SIGIO");
+	pair_close(e);
+}
+
+/* But who gave up waiting is. */
+static void timed_sender(const struct transport *t)
+{
+	static char bytes[SENDER_BYTES];
+	struct timeval limit = { 0, 50000 };
+	struct end e[2];
+	int i;
+
+	catch_signal(SIGIO, SA_RESTART);
+	tp_pair(t, e);
+	NOTE(setsockopt(e[0].fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)), "SO_SNDTIMEO");
+	NOTE(fcntl(e[0].fd, F_SETOWN, getpid()), "F_SETOWN");
+	NOTE(fcntl(e[0].fd, F_SETFL, O_ASYNC), "O_ASYNC");
+	/* Some; and none, often enough that what comes late has come. */
+	for (i = 0; i < 8; )
+		i = end_send(&e[0], bytes, sizeof(bytes), 0) < 0 ? i + 1 : 0;
+	trace_num(errno, "errno");
+	caught = 0;
+	read_until_told(&e[1]);
 	trace_num(caught > 0, "SIGIO");
 	pair_close(e);
 }
@@ -194,6 +257,8 @@ static const struct test_case cases[] = {
 	{ "info", info, CASE_BOTH | CASE_TCP | CASE_PATHS },
 	{ "accepting", accepting, CASE_BOTH | CASE_TCP },
 	{ "space", space, CASE_BOTH | CASE_TCP | CASE_PATHS },
+	{ "sleeping_sender", sleeping_sender, CASE_STREAM | CASE_TCP | CASE_PATHS },
+	{ "timed_sender", timed_sender, CASE_STREAM | CASE_TCP | CASE_PATHS },
 	{ "asleep", asleep, CASE_STREAM | CASE_TCP | CASE_PATHS },
 	{ "awake_first_ring", awake_first_ring, CASE_STREAM | CASE_FUSED_ONLY | CASE_PATHS },
 	{ "awake_first_tcp", awake_first_tcp, CASE_STREAM | CASE_FUSED_ONLY },

@@ -56,6 +56,18 @@ const struct diff_named diff_named[] = {
 	{ "reset while the ring is full",
 	  "net v4; b listen; a socket; a connect; b accept; b send 300000; a close; b recv 1; "
 	  "b get error" },
+	{ "no SIGIO for a sender that waited",
+	  "net v4; b listen; a socket; a connect; b accept; b set async 1; b send 304974; "
+	  "a drain 0" },
+	{ "no room, and all was peeked",
+	  "net v4; b listen; a socket; a connect; a send 21; b accept; b set peekoff 17; "
+	  "b recvmmsg 100 peek" },
+	{ "a splice below the low-water mark, interrupted",
+	  "net v4; b listen; a socket; a connect; b accept; a set lowat 30; a spliceout 1; "
+	  "b send 1" },
+	{ "an urgent byte, and how much is left",
+	  "net v4; b listen; a socket; a connect; b accept; b set inq 1; a send 1; "
+	  "a send 1 oob; b recvmsg 1 oob" },
 	{ "disconnected under one who waits",
 	  "net v4; b listen; a socket; a connect; a2 recv 1; a disconnect" },
 };
