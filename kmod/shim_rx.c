@@ -27,7 +27,7 @@ static bool stop_here(struct take *t, long timeo)
 	       shim_at_mark(sk) || ((t->flags & MSG_PEEK) && READ_ONCE(tcp_sk(sk)->urg_data));
 }
 
-/* Bytes that a peek has behind it. */
+/* Bytes that a peek has behind it; 0 where the call takes them. */
 static u64 peeked(const struct take *t)
 {
 	int off = sk_peek_offset(t->sk, t->flags);
@@ -101,7 +101,7 @@ static ssize_t receive_all(struct take *t)
 			n = sock_intr_errno(timeo);
 			break;
 		}
-		skip = t->flags & MSG_PEEK ? peeked(t) : 0;
+		skip = peeked(t);
 		n = shim_wait(t->shim, skip + 1, t->begun, &timeo);
 		if (n)
 			break;
@@ -117,7 +117,7 @@ static ssize_t receive_nothing(struct take *t)
 	bool end = shim_ended(t->sk);
 
 	smp_rmb();	/* an end that is seen comes after all bytes */
-	if (shim_unread(t->shim) > (t->flags & MSG_PEEK ? peeked(t) : 0))
+	if (shim_unread(t->shim) > peeked(t))
 		return 0;
 	if (end)
 		return speed_compat_recvmsg(t->shim->base->prot, t->sk, t->msg, 0,

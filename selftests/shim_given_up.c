@@ -87,19 +87,20 @@ static void asleep(const struct transport *t)
 
 /*
  * @call waits for the role's lock behind @slow, whom a page holds up; meanwhile the
- * connection is given up and made anew.
+ * connection is given up and, with @anew, made anew.
  */
-static void queue(struct again *a, long (*slow)(void *), long (*call)(void *), struct call *c,
-		  struct task *second)
+static void queue(struct again *a, long (*slow)(void *), long (*call)(void *), void *arg,
+		  struct task *second, bool anew)
 {
 	struct task first;
 
 	task_start(&first, slow, &a->slow);
-	WANT_TRUE(task_sleeps(&first), "it is held up");
-	task_start(second, call, c);
+	WANT_TRUE(task_sleeps(&first), "%d: it is held up", anew);
+	task_start(second, call, arg);
 	sleep_ms(QUEUE_MS);
-	WANT_OK(tcp_give_up(a->fd[0]), "give it up");
-	again_connect(a);
+	WANT_OK(tcp_give_up(a->fd[0]), "%d: give it up", anew);
+	if (anew)
+		again_connect(a);
 	slow_page_give(&a->slow.page, "");
 	task_join(&first);
 }
@@ -115,7 +116,7 @@ static void queued(const struct transport *t)
 	(void)t;
 	again_open(&a);
 	WANT_TRUE(tcp_put(a.fd[1], SLOW_BYTES, 0), "what one reader takes");
-	queue(&a, slow_recv, call_recv, &c, &second);
+	queue(&a, slow_recv, call_recv, &c, &second, true);
 	WANT(send(a.fd[1], "x", 1, 0), 1, 0, "by the next connection");
 	WANT_TRUE(task_ends(&second, 5000), "it is told");
 	if (!task_ends(&second, 0))
@@ -135,7 +136,7 @@ static void queued_sender(const struct transport *t)
 
 	(void)t;
 	again_open(&a);
-	queue(&a, slow_send, call_send, &c, &second);
+	queue(&a, slow_send, call_send, &c, &second, true);
 	WANT(task_join(&second), -1, EPIPE, "send");
 	WANT_ERR(recv(a.fd[1], got, 8, MSG_DONTWAIT), EAGAIN, "nothing of it by the next");
 	WANT_TRUE(tcp_exchange(a.fd), "the next one");
@@ -154,19 +155,11 @@ static long ask_zerocopy(void *arg)
 /* What is brought home for an option, when the one before is read, has lost its home. */
 static void brought_home_of(struct again *a, bool anew)
 {
-	struct task reader, asks;
+	struct task asks;
 	char got[UNREAD];
 
 	WANT_TRUE(tcp_put(a->fd[1], UNREAD, 0), "%d: unread", anew);
-	task_start(&reader, slow_recv, &a->slow);
-	WANT_TRUE(task_sleeps(&reader), "%d: a reader is held up", anew);
-	task_start(&asks, ask_zerocopy, &a->fd[0]);
-	sleep_ms(QUEUE_MS);
-	WANT_OK(tcp_give_up(a->fd[0]), "%d: give it up", anew);
-	if (anew)
-		again_connect(a);
-	slow_page_give(&a->slow.page, "");
-	task_join(&reader);
+	queue(a, slow_recv, ask_zerocopy, &a->fd[0], &asks, anew);
 	task_join(&asks);
 	WANT_ERR(recv(a->fd[0], got, UNREAD, MSG_DONTWAIT), anew ? EAGAIN : ENOTCONN,
 		 "%d: nothing of the old one", anew);
