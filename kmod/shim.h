@@ -247,24 +247,24 @@ void shim_refuse(const struct sock *sk, u32 why);
 void shim_unfuse(struct shim *shim, struct speed_ring *ring, u32 reason);
 
 /* shim_home.c, shim_bring.c */
-int shim_empty_ring(struct sock *sk, struct speed_ring *ring);
+int shim_empty_ring(struct sock *sk, struct speed_ring *ring, gfp_t gfp);
 int shim_bring_home(struct shim *shim, u32 reason);
 int shim_bring_home_locked(struct shim *shim, u32 reason);
+void shim_bring_reader(struct speed_ring *ring);
 
-/* shim_tx.c, shim_rx.c, shim_unread.c, shim_wait.c, shim_peek.c */
+/* shim_tx.c, shim_rx.c, shim_unread.c, shim_wait.c */
 int shim_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);
 ssize_t shim_receive(struct sock *sk, struct msghdr *msg, size_t len, int flags);
 bool shim_data_ready(struct speed_ring *ring, u64 want);
 bool shim_is_readable(struct sock *sk);
 u64 shim_readable(struct speed_ring *ring, const struct sock *sk);
+u64 shim_place(const struct shim *shim, u64 place);
 u64 shim_unread(const struct shim *shim);
 u64 shim_inq(const struct shim *shim);
 int shim_wait(struct shim *shim, u64 want, u32 begun, long *timeo);
 int shim_wait_ring(struct shim *shim, struct speed_ring *ring, u64 want, u32 begun, long *timeo);
 bool shim_ended(const struct sock *sk);
 bool shim_ring_first(const struct shim *shim);
-ssize_t shim_peek(struct shim *shim, struct speed_ring *ring, struct msghdr *msg, size_t len,
-		  size_t done, int flags);
 
 /* shim_charge.c, shim_close.c, shim_sockopt.c, shim_info.c */
 bool shim_settle_now(struct speed_pair *pair, int end);

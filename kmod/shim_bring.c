@@ -13,6 +13,7 @@
 
 #define PATIENCE_PEER	(HZ / 10)	/* with who publishes just now */
 #define PATIENCE_TCP	HZ		/* with TCP's bytes that are under way, and in all */
+#define AT_ONCE		(256u << 10)	/* bytes copied with softirqs off */
 
 static struct speed_ring *stop_ring(struct shim *shim, u32 reason)
 {
@@ -43,7 +44,8 @@ static int bring_now(struct shim *shim, struct speed_ring *ring, u32 reason)
 	if (stop_producer(ring, reason)) {
 		lock_sock(shim->sk);
 		/* Given up meanwhile: what the ring holds is nobody's. */
-		err = shim_pair(shim) == ring->pair ? shim_empty_ring(shim->sk, ring) : 0;
+		err = shim_pair(shim) == ring->pair ?
+			shim_empty_ring(shim->sk, ring, GFP_KERNEL) : 0;
 		release_sock(shim->sk);
 	}
 	mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
@@ -118,7 +120,60 @@ int shim_bring_home_locked(struct shim *shim, u32 reason)
 	if (!mutex_trylock(&ring->role[SPEED_ROLE_RX].lock))
 		return -EAGAIN;
 	speed_lease_end(ring, SPEED_ROLE_RX);
-	err = stop_producer(ring, reason) ? shim_empty_ring(shim->sk, ring) : -EAGAIN;
+	err = stop_producer(ring, reason) ? shim_empty_ring(shim->sk, ring, GFP_KERNEL) : -EAGAIN;
 	mutex_unlock(&ring->role[SPEED_ROLE_RX].lock);
 	return err;
+}
+
+/* It is still this ring's: its end was not given up. */
+static bool still_reads(const struct sock *sk, const struct speed_ring *ring)
+{
+	struct shim *shim;
+	bool yes;
+
+	rcu_read_lock();
+	shim = shim_of(sk);
+	yes = shim && shim_pair(shim) == ring->pair;
+	rcu_read_unlock();
+	return yes;
+}
+
+/*
+ * Not more than is copied at once, TCP's own bytes that come first with it, and not so much
+ * that TCP would throw away what comes next.
+ */
+static bool fits(const struct sock *sk, u64 bytes)
+{
+	return bytes + shim_tcp_unread(sk) <= AT_ONCE &&
+	       atomic_read(&sk->sk_rmem_alloc) + PAGE_ALIGN(bytes) + bytes / 16 + PAGE_SIZE <=
+	       READ_ONCE(sk->sk_rcvbuf);
+}
+
+/**
+ * shim_bring_reader() - put what a reader has left in its ring into TCP's queue
+ * @ring: the ring; its producer's lock is held, and it was moved back to TCP
+ *
+ * An urgent byte is going to follow. When the next one comes, TCP passes over this one if
+ * it is the next to read, and what is in a ring does not tell it that it is not. Who reads
+ * just now is not waited for.
+ *
+ * Context: process; takes the consumer's lock and the reader's spin lock.
+ */
+void shim_bring_reader(struct speed_ring *ring)
+{
+	struct mutex *lock = &ring->role[SPEED_ROLE_RX].lock;
+	struct sock *sk = speed_ring_reader(ring);
+
+	lockdep_assert_held(&ring->role[SPEED_ROLE_TX].lock);
+	if (!speed_ring_live(ring) || !mutex_trylock(lock))
+		return;
+	speed_lease_end(ring, SPEED_ROLE_RX);
+	local_bh_disable();
+	bh_lock_sock_nested(sk);
+	if (!sock_owned_by_user_nocheck(sk) && still_reads(sk, ring) &&
+	    fits(sk, speed_ring_live(ring)))
+		shim_empty_ring(sk, ring, GFP_ATOMIC);
+	bh_unlock_sock(sk);
+	local_bh_enable();
+	mutex_unlock(lock);
 }

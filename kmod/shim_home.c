@@ -27,6 +27,7 @@ struct home {
 	u32 before;
 	u32 live;
 	u32 after;
+	gfp_t gfp;
 	unsigned char *bytes;
 	struct sk_buff_head fresh;
 };
@@ -91,7 +92,7 @@ static int make_piece(struct home *h, u32 at, u32 n)
 	struct sk_buff *skb;
 	int err;
 
-	skb = alloc_skb_with_frags(0, n, PAGE_ALLOC_COSTLY_ORDER, &err, GFP_KERNEL);
+	skb = alloc_skb_with_frags(0, n, PAGE_ALLOC_COSTLY_ORDER, &err, h->gfp);
 	if (!skb)
 		return -ENOBUFS;
 	skb->data_len = n;
@@ -147,26 +148,34 @@ static void number_fresh(struct home *h, u32 seq, u8 fin)
 	}
 }
 
+/* TCP's last byte was read, and the FIN in the same buffer with it; the ring's come between. */
+static bool fin_was_read(const struct sock *sk)
+{
+	return sock_flag(sk, SOCK_DONE) && !shim_tcp_unread(sk);
+}
+
 static void replace(struct home *h)
 {
 	struct tcp_sock *tp = tcp_sk(h->sk);
 	u32 ring_at = tp->copied_seq + h->before, end = ring_at + h->after;
-	u8 fin = drop_old(h->sk, end);
+	bool read = fin_was_read(h->sk);
+	u8 fin = read ? TCPHDR_FIN : drop_old(h->sk, end);
 
+	end -= read;
 	number_fresh(h, end - total(h), fin);
 	skb_queue_splice(&h->fresh, &h->sk->sk_receive_queue);
 	if (tp->urg_data && before(tp->urg_seq, ring_at) && !before(tp->urg_seq, tp->copied_seq))
 		WRITE_ONCE(tp->urg_seq, tp->urg_seq - h->live);
 	WRITE_ONCE(tp->copied_seq, end - total(h));
 	/* What was read since then is as much as before: sk_rcvbuf grows by it. */
-	tp->rcvq_space.seq -= h->live;
+	tp->rcvq_space.seq -= h->live + read;
 }
 
 static int bring(struct home *h, struct speed_ring *ring)
 {
 	int err;
 
-	h->bytes = kvmalloc(total(h), GFP_KERNEL | __GFP_NOWARN);
+	h->bytes = kvmalloc(total(h), h->gfp);
 	if (!h->bytes)
 		return -ENOBUFS;
 	err = copy_all(h, ring) ?: make_fresh(h);
@@ -180,15 +189,16 @@ static int bring(struct home *h, struct speed_ring *ring)
 
 /**
  * shim_empty_ring() - put what a ring holds into TCP's receive queue
- * @sk: the reader, owned
+ * @sk: the reader, owned; or its spin lock is held, and nobody owns it
  * @ring: its ring; its consumer's lock is held, and nobody produces
+ * @gfp: GFP_KERNEL, or GFP_ATOMIC under the spin lock
  *
  * Context: process.
  * Return: 0, -EAGAIN where bytes of TCP that come first are under way, or an error.
  */
-int shim_empty_ring(struct sock *sk, struct speed_ring *ring)
+int shim_empty_ring(struct sock *sk, struct speed_ring *ring, gfp_t gfp)
 {
-	struct home h = { .sk = sk };
+	struct home h = { .sk = sk, .gfp = gfp | __GFP_NOWARN };
 	s64 live = speed_rx_ready(ring, speed_ring_size(ring));
 	int err;
 

@@ -11,6 +11,7 @@
 #include "rx.h"
 #include "shim.h"
 #include "shim_proto.h"
+#include "shim_take.h"
 
 /* What a call has left to do. */
 struct look {
@@ -19,8 +20,10 @@ struct look {
 	size_t skip;
 	size_t len;
 	size_t done;
+	bool more;
 	bool trunc;
 	bool stop;
+	bool over;
 };
 
 static void looked(struct look *l, size_t n)
@@ -46,19 +49,20 @@ static int look_skb(struct look *l, struct sk_buff *skb, u32 offset, size_t n)
 }
 
 /* An urgent byte ends a read that has bytes; it is passed over where it is first. */
-static void mind_mark(struct look *l, u32 *seq, size_t *n)
+static void mind_mark(struct look *l, u32 *seq, size_t *n, u64 left)
 {
 	const struct tcp_sock *tp = tcp_sk(l->sk);
 	u32 mark = tp->urg_seq - *seq;
 
 	if (likely(!tp->urg_data) || mark >= *n)
 		return;
-	if (mark || l->done) {
+	if (mark || l->done || l->more) {
 		*n = mark;
 		l->stop = true;
 	} else if (!sock_flag(l->sk, SOCK_URGINLINE)) {
 		(*seq)++;
-		(*n)--;
+		*n = min_t(u64, l->len, left - 1);
+		l->over = true;
 	}
 }
 
@@ -78,7 +82,7 @@ static int look_tcp(struct look *l, u32 from, u32 size)
 	struct sk_buff *skb;
 	int err = 0;
 
-	mind_mark(l, &seq, &n);
+	mind_mark(l, &seq, &n, size - at);
 	skb_queue_walk(&l->sk->sk_receive_queue, skb) {
 		u32 offset = seq - TCP_SKB_CB(skb)->seq;
 		u32 used;
@@ -108,6 +112,15 @@ static int look_ring(struct look *l, struct speed_ring *ring, u64 size)
 	return 0;
 }
 
+/* All was looked at, and what comes next is an urgent byte: it was announced. */
+static bool mark_next(const struct look *l)
+{
+	const struct tcp_sock *tp = tcp_sk(l->sk);
+
+	return l->len && (l->done || l->more) && unlikely(tp->urg_data) &&
+	       tp->urg_seq == tp->rcv_nxt;
+}
+
 /* The socket is locked, and so is the ring's consumer. */
 static int look_all(struct look *l, struct speed_ring *ring)
 {
@@ -120,37 +133,40 @@ static int look_all(struct look *l, struct speed_ring *ring)
 	if (live)
 		before = shim_tcp_before(ring, l->sk);
 	err = look_tcp(l, 0, live ? min(before, tcp) : tcp);
-	if (err || !live || tcp < before || l->stop)
-		return err;
-	return look_ring(l, ring, live) ?: look_tcp(l, before, tcp - before);
+	if (!err && live && tcp >= before && !l->stop)
+		err = look_ring(l, ring, live) ?: look_tcp(l, before, tcp - before);
+	if (!err && mark_next(l))
+		l->stop = true;
+	return err;
 }
 
 /**
  * shim_peek() - copy bytes and leave them
- * @shim: the reader's
- * @ring: its ring, whose consumer's lock is held, or NULL
- * @msg: where to
- * @len: bytes wanted
- * @done: bytes that this call has copied before
- * @flags: MSG_PEEK and others
+ * @t: the call
+ * @ring: the reader's ring, whose consumer's lock is held, or NULL
  *
  * Context: process; locks the socket.
  * Return: bytes, 0 where there is none now, or an error.
  */
-ssize_t shim_peek(struct shim *shim, struct speed_ring *ring, struct msghdr *msg, size_t len,
-		  size_t done, int flags)
+ssize_t shim_peek(struct take *t, struct speed_ring *ring)
 {
-	struct sock *sk = shim->sk;
-	int off = sk_peek_offset(sk, flags);
+	struct sock *sk = t->sk;
 	struct look l = {
-		.sk = sk, .msg = msg, .len = len, .trunc = flags & MSG_TRUNC,
-		.skip = off >= 0 ? off : done,
+		.sk = sk, .msg = t->msg, .len = t->len - t->done, .trunc = t->flags & MSG_TRUNC,
+		.more = t->done,
 	};
 	int err;
 
 	lock_sock(sk);
+	/* TCP itself has passed over it since, where the next one came. */
+	if (!l.more || t->over_at != tcp_sk(sk)->copied_seq)
+		t->over = 0;
+	l.skip = take_peeked(t);
 	err = look_all(&l, ring);
+	t->over |= l.over;
+	t->over_at = tcp_sk(sk)->copied_seq;
 	release_sock(sk);
+	t->stop = l.stop;
 	if (l.done)
 		sk_peek_offset_fwd(sk, l.done);
 	return l.done ?: err;

@@ -17,6 +17,20 @@
 
 #define FAST_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC)
 
+/* A read that has bytes stops before an urgent one; a peek may have passed it long ago. */
+static bool at_mark(const struct take *t)
+{
+	return t->flags & MSG_PEEK ? t->stop : shim_at_mark(t->sk);
+}
+
+/* Readable bytes without which there is nothing new. */
+static u64 wanted(const struct take *t)
+{
+	u64 peeked = take_peeked(t);
+
+	return (peeked ? shim_place(t->shim, peeked) : 0) + 1;
+}
+
 /* As TCP: what was copied is returned rather than waited with. */
 static bool stop_here(struct take *t, long timeo)
 {
@@ -24,15 +38,7 @@ static bool stop_here(struct take *t, long timeo)
 
 	return !timeo || READ_ONCE(sk->sk_err) || READ_ONCE(sk->sk_state) == TCP_CLOSE ||
 	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) || signal_pending(current) ||
-	       shim_at_mark(sk) || ((t->flags & MSG_PEEK) && READ_ONCE(tcp_sk(sk)->urg_data));
-}
-
-/* Bytes that a peek has behind it; 0 where the call takes them. */
-static u64 peeked(const struct take *t)
-{
-	int off = sk_peek_offset(t->sk, t->flags);
-
-	return off >= 0 ? off : t->done;
+	       at_mark(t);
 }
 
 /* Nothing to be had, and not worth a holder's lease to find out. */
@@ -64,8 +70,7 @@ static bool came_after_all(const struct take *t)
 /* Some, and the end, or an error: bytes that came before it may have come after the look. */
 static bool ended_since(const struct take *t)
 {
-	bool end = shim_ended(t->sk) && !shim_at_mark(t->sk) &&
-		   !((t->flags & MSG_PEEK) && READ_ONCE(tcp_sk(t->sk)->urg_data));
+	bool end = shim_ended(t->sk) && !at_mark(t);
 
 	smp_rmb();	/* the bytes after the end */
 	return end;
@@ -77,15 +82,11 @@ static ssize_t receive_all(struct take *t)
 	long timeo = sock_rcvtimeo(t->sk, t->flags & MSG_DONTWAIT);
 	bool looked = false;
 	ssize_t n = 0;
-	u64 skip;
 
 	do {
 		n = unlikely(hopeless(t, timeo)) ? -EAGAIN : shim_take(t);
 		if (n > 0) {
 			t->done += n;
-			/* Places in TCP's queue and bytes peeked are not the same then. */
-			if ((t->flags & MSG_PEEK) && READ_ONCE(tcp_sk(t->sk)->urg_data))
-				break;
 			continue;
 		}
 		if (n != -EAGAIN || t->done >= target)
@@ -101,8 +102,7 @@ static ssize_t receive_all(struct take *t)
 			n = sock_intr_errno(timeo);
 			break;
 		}
-		skip = peeked(t);
-		n = shim_wait(t->shim, skip + 1, t->begun, &timeo);
+		n = shim_wait(t->shim, wanted(t), t->begun, &timeo);
 		if (n)
 			break;
 		n = 1;
@@ -117,7 +117,7 @@ static ssize_t receive_nothing(struct take *t)
 	bool end = shim_ended(t->sk);
 
 	smp_rmb();	/* an end that is seen comes after all bytes */
-	if (shim_unread(t->shim) > peeked(t))
+	if (shim_unread(t->shim) > take_peeked(t))
 		return 0;
 	if (end)
 		return speed_compat_recvmsg(t->shim->base->prot, t->sk, t->msg, 0,

@@ -238,15 +238,16 @@ static void note_urgent(struct shim *shim)
 static ssize_t send_odd(struct shim *shim, struct speed_ring *ring, struct msghdr *msg)
 {
 	struct mutex *lock = &ring->role[SPEED_ROLE_TX].lock;
+	bool oob = msg->msg_flags & MSG_OOB;
 	ssize_t n;
-	bool oob;
 
 	if (mutex_lock_killable(lock))
 		return -EINTR;
 	shim_unfuse(shim, ring, SPEED_TCP_ODD);
+	if (oob)
+		shim_bring_reader(ring);
 	atomic_inc(&shim->inside);
 	mutex_unlock(lock);
-	oob = msg->msg_flags & MSG_OOB;
 	n = send_tcp(shim, ring->pair, msg, 0);
 	if (oob)
 		note_urgent(shim);

@@ -19,7 +19,13 @@
 
 static ssize_t fill(struct sock *sk, struct msghdr *msg, size_t len)
 {
-	return shim_receive(sk, msg, len, MSG_DONTWAIT);
+	int off = READ_ONCE(sk->sk_peek_off);
+	ssize_t n = shim_receive(sk, msg, len, MSG_DONTWAIT);
+
+	/* As TCP, whose splice() takes bytes and leaves the place of the next peek. */
+	if (unlikely(off > 0 && n > 0))
+		cmpxchg(&sk->sk_peek_off, max_t(s32, off - n, 0), off);
+	return n;
 }
 
 /* Of TCP's bytes as many as are next. Return: as TCP's. */

@@ -170,8 +170,7 @@ static bool tcp_peeks(const struct take *t, struct speed_ring *ring)
 {
 	const struct tcp_sock *tp = tcp_sk(t->sk);
 
-	return (t->stamps || READ_ONCE(tp->urg_data) || tp->repair) && !t->done &&
-	       !(ring && speed_ring_live(ring));
+	return (t->stamps || tp->repair) && !t->done && !(ring && speed_ring_live(ring));
 }
 
 /* Of @tcp bytes that TCP had when the ring was empty: what came since may be behind it. */
@@ -183,6 +182,17 @@ static size_t peek_bound(const struct take *t, u32 tcp)
 	if (tcp_sk(t->sk)->repair)
 		return t->len;
 	return tcp > off ? tcp - off : 0;
+}
+
+/* The place where TCP's peek begins is an urgent byte's that is not in line. */
+static bool passes_over(const struct take *t)
+{
+	const struct tcp_sock *tp = tcp_sk(t->sk);
+	u32 off = max(sk_peek_offset(t->sk, t->flags), 0);
+
+	return unlikely(READ_ONCE(tp->urg_data)) &&
+	       READ_ONCE(tp->urg_seq) == READ_ONCE(tp->copied_seq) + off &&
+	       !sock_flag(t->sk, SOCK_URGINLINE);
 }
 
 /* As take_now(), but nothing is taken. */
@@ -197,9 +207,12 @@ static ssize_t peek_now(struct take *t, struct speed_ring *ring)
 	tcp = shim_tcp_unread(t->sk);
 	smp_rmb();	/* and these bytes of TCP before what comes to the ring now */
 	bound = unlikely(tcp_peeks(t, ring)) ? peek_bound(t, tcp) : 0;
-	if (unlikely(bound))
+	if (unlikely(bound)) {
+		t->over_at = READ_ONCE(tcp_sk(t->sk)->copied_seq);
+		t->over = passes_over(t);
 		return take_tcp(t, bound);
-	n = shim_peek(t->shim, ring, t->msg, t->len - t->done, t->done, t->flags);
+	}
+	n = shim_peek(t, ring);
 	t->told &= n <= 0;
 	if (n || !end || t->done)
 		return n ?: -EAGAIN;

@@ -19,6 +19,9 @@
  * @control: room for control messages, where time stamps are wanted
  * @controllen: its size in bytes
  * @stamps: whether they are
+ * @over: urgent bytes that a peek has passed over: one, or none
+ * @over_at: TCP's number of the byte that was next then
+ * @stop: it has come to one before which it ends
  * @told: TCP has told what there is to tell beside the bytes, and of the last of them
  */
 struct take {
@@ -31,11 +34,23 @@ struct take {
 	u32 begun;
 	void *control;
 	size_t controllen;
+	u32 over;
+	u32 over_at;
+	bool stop;
 	bool stamps;
 	bool told;
 };
 
 ssize_t shim_take(struct take *t);
+ssize_t shim_peek(struct take *t, struct speed_ring *ring);
+
+/* Places in the stream that a peek has behind it; 0 where the call takes the bytes. */
+static inline u64 take_peeked(const struct take *t)
+{
+	int off = sk_peek_offset(t->sk, t->flags);
+
+	return (off >= 0 ? off : t->done) + t->over;
+}
 
 /* How often the connection had been given up when a call began, before it sees a pair. */
 static inline u32 shim_begun(const struct shim *shim)

@@ -14,31 +14,52 @@
 /* All bytes that can be read now, in order. */
 static u64 unread(struct speed_ring *ring, const struct sock *sk)
 {
-	u64 tcp = shim_tcp_unread(sk), live;
+	u64 tcp = shim_tcp_unread(sk), live, before;
 
 	smp_rmb();	/* TCP's first: what came to the ring since is not behind it */
 	live = speed_ring_live(ring);
-	if (!live)
-		return tcp;
+	if (!live) {
+		smp_rmb();	/* or they are TCP's since: shim_bring_reader() */
+		return shim_tcp_unread(sk);
+	}
+	before = shim_tcp_before(ring, sk);
+	if (tcp < before) {	/* or is, being moved: rather too much than too little */
+		smp_rmb();
+		tcp = shim_tcp_unread(sk);
+	}
 	/* What is missing of TCP's hides the ring's. */
-	return tcp < shim_tcp_before(ring, sk) ? tcp : tcp + live;
+	return tcp < before ? tcp : tcp + live;
+}
+
+/* An urgent byte that is next and not in line is not read, but passed over. */
+static bool passed_over(struct speed_ring *ring, const struct sock *sk)
+{
+	return shim_at_mark(sk) && !sock_flag(sk, SOCK_URGINLINE) &&
+	       !(ring && speed_ring_live(ring));
 }
 
 /**
  * shim_readable() - bytes that recv() would take, in order
  * @ring: the reader's, or NULL where there is none
  * @sk: the reader
- *
- * An urgent byte that is next and not in line is not read, but passed over.
  */
 u64 shim_readable(struct speed_ring *ring, const struct sock *sk)
 {
 	u64 bytes = ring ? unread(ring, sk) : shim_tcp_unread(sk);
 
-	if (shim_at_mark(sk) && bytes && !sock_flag(sk, SOCK_URGINLINE) &&
-	    !(ring && speed_ring_live(ring)))
-		bytes--;
-	return bytes;
+	return bytes && passed_over(ring, sk) ? bytes - 1 : bytes;
+}
+
+/**
+ * shim_place() - of a place in the stream, how many readable bytes are before it
+ * @shim: the reader's
+ * @place: bytes from the next one to read on; not 0
+ */
+u64 shim_place(const struct shim *shim, u64 place)
+{
+	struct speed_pair *pair = shim_pair(shim);
+
+	return place - passed_over(pair ? shim_rx_ring(shim, pair) : NULL, shim->sk);
 }
 
 /**

@@ -11,9 +11,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "stress.h"
+#include "task.h"
 #include "tcp_pair.h"
 
 static int at_mark(int fd)
@@ -77,6 +79,93 @@ static void urgent(const struct transport *t)
 	}
 	tcp_close(plain);
 	tcp_close(fd);
+}
+
+/* A pair whose reader has so little room that its ring keeps its bytes before an urgent one. */
+static void pair_little_room(int fd[2], bool fused, bool in_line)
+{
+	tcp_shim_set(fused);
+	tcp_pair(fd);
+	WANT_TRUE(!fused || tcp_fuses(fd), "fused");
+	WANT_OK(set_int(fd[1], SOL_SOCKET, SO_RCVBUF, 3000), "SO_RCVBUF");
+	WANT_OK(set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, in_line), "SO_OOBINLINE");
+	WANT(send(fd[0], "xyz", 3, 0), 3, 0, "send");
+}
+
+static void urgent_little_room(const struct transport *t)
+{
+	char buf[100];
+	int fd[2], i;
+
+	(void)t;
+	tcp_own_net();
+	for (i = 0; i < 4; i++) {
+		pair_little_room(fd, i & 1, i / 2);
+		WANT(send(fd[0], "abU", 3, MSG_OOB), 3, 0, "MSG_OOB");
+		poll_wait(fd[1], POLLPRI, 5000);
+		WANT(recv(fd[1], buf, 100, MSG_PEEK | MSG_WAITALL), 5, 0, "a peek that waits");
+		WANT_TRUE(!memcmp(buf, "xyzab", 5), "in order");
+		WANT(recv(fd[1], buf, 100, MSG_WAITALL), 5, 0, "a read that waits");
+		WANT_TRUE(!memcmp(buf, "xyzab", 5), "in order");
+		WANT(at_mark(fd[1]), 1, 0, "at the mark");
+		tcp_close(fd);
+	}
+}
+
+/* A peek that begins with the urgent byte passes over it, and waits for the next. */
+static void urgent_peek_at(const struct transport *t)
+{
+	char buf[100];
+	int fd[2], i;
+
+	(void)t;
+	tcp_own_net();
+	for (i = 0; i < 2; i++) {
+		pair_little_room(fd, i, false);
+		/* Linux 6.1: nothing to agree on. */
+		if (set_int(fd[1], SOL_SOCKET, SO_PEEK_OFF, 3)) {
+			WANT_ERR(set_int(fd[1], SOL_SOCKET, SO_PEEK_OFF, 3), EOPNOTSUPP,
+				 "SO_PEEK_OFF");
+			tcp_close(fd);
+			continue;
+		}
+		WANT(send(fd[0], "U", 1, MSG_OOB), 1, 0, "MSG_OOB");
+		poll_wait(fd[1], POLLPRI, 5000);
+		set_timeout(fd[1], SO_RCVTIMEO, 100);
+		WANT_ERR(recv(fd[1], buf, 1, MSG_PEEK), EAGAIN, "in time");
+		WANT(recv(fd[1], buf, 100, 0), 3, 0, "recv");
+		tcp_close(fd);
+	}
+}
+
+/* A peek that waits ends at the next urgent byte, also where it has passed one over. */
+static void urgent_twice(const struct transport *t)
+{
+	char buf[100];
+	int fd[2], i, status;
+	long begun;
+	pid_t child;
+
+	(void)t;
+	tcp_own_net();
+	for (i = 0; i < 2; i++) {
+		tcp_shim_set(i);
+		tcp_pair(fd);
+		WANT_TRUE(!i || tcp_fuses(fd), "fused");
+		WANT(send(fd[0], "U", 1, MSG_OOB), 1, 0, "MSG_OOB");
+		WANT(send(fd[0], "a", 1, 0), 1, 0, "send");
+		child = fork();
+		if (!child) {
+			sleep_ms(200);
+			_exit(send(fd[0], "V", 1, MSG_OOB) != 1);
+		}
+		set_timeout(fd[1], SO_RCVTIMEO, 5000);
+		begun = now_ms();
+		WANT_TRUE(recv(fd[1], buf, 10, MSG_PEEK | MSG_WAITALL) > 0, "a peek that waits");
+		WANT_TRUE(now_ms() - begun < 3000, "before its time limit");
+		WANT_TRUE(waitpid(child, &status, 0) == child && !status, "the child");
+		tcp_close(fd);
+	}
 }
 
 /* The range of a completion: 0 where there is none. */
@@ -191,6 +280,9 @@ static void fastopen(const struct transport *t)
 
 static const struct test_case cases[] = {
 	{ "urgent", urgent, CASE_STREAM | CASE_SPEED },
+	{ "urgent_little_room", urgent_little_room, CASE_STREAM | CASE_SPEED },
+	{ "urgent_twice", urgent_twice, CASE_STREAM | CASE_SPEED },
+	{ "urgent_peek_at", urgent_peek_at, CASE_STREAM | CASE_SPEED },
 	{ "zerocopy", zerocopy, CASE_STREAM | CASE_SPEED },
 	{ "control", control, CASE_STREAM | CASE_SPEED },
 	{ "fastopen", fastopen, CASE_STREAM | CASE_SPEED },

@@ -28,7 +28,8 @@ void diff_begin(struct diff_model *m, const struct diff_step *s, uint32_t src, b
 	out->offered = s->number;
 	out->least += s->number;
 	out->most += s->number;
-	look_if_loose(m, diff_end(s->actor), false);
+	/* What does not fit follows once the sender runs, or TCP alone sees room. */
+	look_if_loose(m, diff_end(s->actor), true);
 }
 
 static void note_sent(struct diff_model *m, const struct diff_step *s,

@@ -51,7 +51,8 @@ static bool is_nonblocking(const struct diff_model *m, const struct diff_step *s
 
 static bool is_timed(const struct diff_model *m, const struct diff_step *s)
 {
-	const struct diff_side *e = &m->side[diff_end(s->actor)];
+	const struct diff_side *e = s->code == DO_ACCEPT ? &m->listener :
+							   &m->side[diff_end(s->actor)];
 	int ms = diff_is(s, DC_SEND) ? e->sndtimeo : e->rcvtimeo;
 
 	return ms && ms < LONG_TIME;
@@ -63,7 +64,7 @@ bool diff_may_wait(const struct diff_model *m, const struct diff_step *s)
 		return !is_nonblocking(m, s) && s->code != DO_FINISH && s->code != DO_ZCRECV &&
 		       !(s->words & (DW_OOB | DW_ERRQUEUE)) && !is_timed(m, s);
 	if (s->code == DO_ACCEPT)
-		return !m->listener.nonblock;
+		return !m->listener.nonblock && !is_timed(m, s);
 	return s->words & DW_WAIT;
 }
 
@@ -190,6 +191,18 @@ static bool wakes_reader(const struct diff_model *m, int end)
 	return false;
 }
 
+/* A peek that waits: TCP restarts it where an urgent byte is passed over meanwhile. */
+static bool peek_waits(const struct diff_model *m, int end)
+{
+	int i;
+
+	for (i = end * 4; i < end * 4 + 4; i++) {
+		if (m->busy[i].is && (m->busy[i].step.words & DW_PEEK))
+			return true;
+	}
+	return false;
+}
+
 static const char *refused_send(struct diff_model *m, const struct diff_step *s)
 {
 	if (is_busy(m, s, DC_SEND))
@@ -200,6 +213,9 @@ static const char *refused_send(struct diff_model *m, const struct diff_step *s)
 		return "too many";
 	if (makes_segments(m, s) && wakes_reader(m, !diff_end(s->actor)))
 		return "a reader would wake up in the middle";
+	if ((s->words & DW_OOB) && m->dir[diff_end(s->actor)].urgent &&
+	    peek_waits(m, !diff_end(s->actor)))
+		return "some would be peeked twice";
 	return NULL;
 }
 
@@ -226,6 +242,14 @@ static const char *refused_join(struct diff_model *m, const struct diff_step *s)
 	return NULL;
 }
 
+/* What a read that did not wait has left, if anything. */
+static const char *refused_end(struct diff_model *m, const struct diff_step *s)
+{
+	const struct diff_dir *in = diff_in(m, s);
+
+	return in->loose && !in->least && in->most ? "a reset by what is unread, or none" : NULL;
+}
+
 const char *diff_refused(struct diff_model *m, const struct diff_step *s)
 {
 	if (s->code == DO_JOIN)
@@ -233,9 +257,11 @@ const char *diff_refused(struct diff_model *m, const struct diff_step *s)
 	if (s->code == DO_SIGNAL)
 		return m->busy[s->actor].async ? "async" : NULL;
 	if (s->code == DO_KILL)
-		return NULL;
+		return refused_end(m, s);
 	if (m->busy[s->actor].is)
 		return "busy";
+	if (s->code == DO_CLOSE)
+		return refused_end(m, s);
 	if (diff_is(s, DC_SEND))
 		return refused_send(m, s);
 	if (diff_is(s, DC_READ))

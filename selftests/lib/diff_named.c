@@ -68,6 +68,56 @@ const struct diff_named diff_named[] = {
 	{ "an urgent byte, and how much is left",
 	  "net v4; b listen; a socket; a connect; b accept; b set inq 1; a send 1; "
 	  "a send 1 oob; b recvmsg 1 oob" },
+	{ "urgent bytes behind an unread one",
+	  "net v4; b listen; a socket; a connect; b accept; b send 1; b sendmmsg 5 oob; "
+	  "a inq; a atmark; a recv 10; a recv 10; a recv 1 oob; a recv 10 dontwait" },
+	{ "two urgent bytes behind what was sent to a ring, in line",
+	  "net v4; b listen; a socket; a connect; b accept; a set oobinline 1; b send 100; "
+	  "b send 1 oob; b send 10; b send 1 oob; b send 10; a recv 60; a recv 100; a atmark; "
+	  "a recv 100; a recv 100 dontwait" },
+	{ "a peek that waits behind an urgent byte in line",
+	  "net v4; b listen; a socket; a connect; b accept; b set oobinline 1; a send 1 oob; "
+	  "b recv 10 peek waitall; a send 5; a send 4" },
+	{ "a peek that waits behind one it passed over",
+	  "net v4; b listen; a socket; a connect; b accept; a send 1 oob; a send 2; "
+	  "b recv 10 peek waitall; a send 5; a send 3" },
+	{ "a peek of one byte behind one passed over, and of one that comes later",
+	  "net v4; b listen; a socket; a connect; b accept; a send 1 oob; a send 1; b recv 1 peek; "
+	  "b recv 2 peek waitall; a send 1; b recv 10 dontwait; b set peekoff 0; a send 5; "
+	  "a send 1 oob; b recv 5 peek; b recv 1 peek; a send 1; b recv 1 peek; b recv 10" },
+	{ "a peek behind an urgent byte that is next, from a place of its own",
+	  "net v4; b listen; a socket; a connect; b accept; b set peekoff 3; a send 1 oob; "
+	  "a send 2; b recv 1 peek; a send 1; a send 1" },
+	{ "a peek that waits, and stops before an urgent byte",
+	  "net v4; b listen; a socket; a connect; b accept; b set oobinline 1; a send 2; "
+	  "b recv 10 peek waitall; a send 3 oob; a send 4; b recv 10 peek waitall" },
+	{ "a splice leaves the place of a peek",
+	  "net v4; b listen; a socket; a connect; b accept; b set peekoff 18; a send 44; "
+	  "b spliceout 1; b recv 1 peek; b spliceout 30; b recv 1 peek; b recv 1 peek" },
+	{ "a FIN that was read with the byte before it",
+	  "net v4; b listen defer; a socket; a connect; a send 1; b accept; a send 8102; "
+	  "a close; b recv 7042; b zcrecv 1; b inq; b zcrecv 5000; b recv 100; b recv 1" },
+	{ "accept, in time",
+	  "net v4; b listen; b lset rcvtimeo 12; b accept" },
+	{ "SIGIO of a send without copying",
+	  "net v4; b listen; a socket; a set async 1; a connect; b accept; a set zerocopy 1; "
+	  "a send 1; b send 1; a get timestamp; a send 1 zerocopy" },
+	{ "told again by SO_RCVLOWAT",
+	  "net v4; b listen; a socket; a connect; b accept; b set async 1; a send 1; b poll; "
+	  "b set lowat 0; b set lowat 1; b set lowat 2; b get lowat" },
+	{ "how much of a buffer is left before an urgent byte",
+	  "net v4; b listen; a socket; a connect; b accept; b send 1; a recv 1; a send 1; "
+	  "b send 10 oob; b send 1; a zcrecv 10" },
+	{ "an error queue behind an acknowledgment",
+	  "net v4; b listen; a socket; a connect; b accept; a set zerocopy 1; a send 1; "
+	  "b send 1; a send 1 zerocopy; a recv 1 errqueue" },
+	{ "a small buffer, and a reader that does not wait",
+	  "net v4; b listen; b lset sndbuf 1; a socket; a connect; b accept; b send 10000" },
+	{ "a sender killed beyond the window",
+	  "net v4; b listen; a socket; a connect; b accept; b send 291093; b kill; a info" },
+	{ "closed by a reader that may have left some",
+	  "net v4; b listen; a socket; a connect; b accept; a set nonblock 1; b send 944014; "
+	  "a drain 0; a close; b recv 16 dontwait" },
 	{ "disconnected under one who waits",
 	  "net v4; b listen; a socket; a connect; a2 recv 1; a disconnect" },
 };

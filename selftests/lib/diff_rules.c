@@ -136,6 +136,31 @@ static void merge_states(struct diff_model *m, const struct diff_step *s, struct
 		r->value = TCP_CLOSE;
 }
 
+/* The other end's FIN, which has its place in the stream. */
+static bool awaits_end(struct diff_model *m, const struct diff_step *s,
+		       const struct diff_result *r)
+{
+	return s->code == DO_INFO && diff_in(m, s)->loose && diff_in(m, s)->ended &&
+	       (r->value == TCP_ESTABLISHED || r->value == TCP_CLOSE_WAIT);
+}
+
+static void drop_end(struct diff_model *m, const struct diff_step *s, struct diff_result *r)
+{
+	r->value = TCP_CLOSE_WAIT;
+}
+
+/* How much of the buffer in which an urgent byte lies is left. */
+static bool hints(struct diff_model *m, const struct diff_step *s,
+		  const struct diff_result *r)
+{
+	return s->code == DO_ZCRECV && diff_in(m, s)->urgent;
+}
+
+static void drop_hint(struct diff_model *m, const struct diff_step *s, struct diff_result *r)
+{
+	r->has &= ~DR_VALUE;
+}
+
 static bool told_loosely(struct diff_model *m, const struct diff_step *s,
 			 const struct diff_result *r)
 {
@@ -145,6 +170,13 @@ static bool told_loosely(struct diff_model *m, const struct diff_step *s,
 static void drop_sigio(struct diff_model *m, const struct diff_step *s, struct diff_result *r)
 {
 	r->signals &= ~(1u << SIGIO);
+}
+
+static bool told_of_zerocopy(struct diff_model *m, const struct diff_step *s,
+			     const struct diff_result *r)
+{
+	return m->side[diff_end(s->actor)].zerocopy ||
+	       (diff_is(s, DC_SEND) && (s->words & DW_ZEROCOPY));
 }
 
 const struct diff_rule diff_rules[] = {
@@ -169,7 +201,16 @@ const struct diff_rule diff_rules[] = {
 	{ "closing states",
 	  "the acknowledgment of a FIN may be delayed by 40 ms",
 	  has_closing_state, merge_states },
+	{ "the end of the stream",
+	  "as read size: a FIN comes after all that was sent",
+	  awaits_end, drop_end },
+	{ "hint of a zerocopy receive",
+	  "TCP merges buffers, or not, as the sender has or has not let go of them",
+	  hints, drop_hint },
 	{ "SIGIO", "as read size and send size, told by a signal", told_loosely, drop_sigio },
+	{ "SIGIO of zerocopy",
+	  "tells of an acknowledgment, which may be delayed by 40 ms",
+	  told_of_zerocopy, drop_sigio },
 };
 
 const int diff_rules_n = COUNT(diff_rules);

@@ -194,7 +194,8 @@ void diff_settle(struct diff_run *r, const struct diff_step *s)
 		diff_settle_dir(r, !end);
 	if (diff_is(s, DC_LOOK | DC_SEND))
 		settle_reset(r, end);
-	if (diff_is(s, DC_OUTWARD) || (diff_is(s, DC_SEND) && diff_takes_chance(&r->m, s)))
+	if (diff_is(s, DC_OUTWARD) || (s->words & DW_ERRQUEUE) ||
+	    (diff_is(s, DC_SEND) && diff_takes_chance(&r->m, s)))
 		settle_outward(r, end);
 	if (throws_away(r, s))
 		diff_settle_dir(r, end);
