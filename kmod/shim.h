@@ -51,7 +51,6 @@ struct shim_base;
  * @end: which endpoint of the pair it is
  * @slot: which of a struct shim_conn's it is
  * @reason: why sending last moved back to TCP
- * @oob: whether there was an urgent byte that may not have been read
  * @asked: whether the program asked for it by the ULP's name
  * @closing: no pair any more
  * @late: attached when calls could be under way already
@@ -59,7 +58,6 @@ struct shim_base;
  * @calls: calls that may sleep with a pointer to the pair
  * @alone: calls that read TCP's bytes alone, as there was no pair
  * @given_up: how often the connection was, by connect(AF_UNSPEC)
- * @oob_seq: TCP's number after the last urgent byte sent
  * @fused: how often sending moved to the ring
  * @unfused: how often it moved back
  * @told: bytes of each role that TCP's counters have been told of
@@ -74,7 +72,6 @@ struct shim {
 	u8 end;
 	u8 slot;
 	u8 reason;
-	bool oob;
 	bool asked;
 	bool closing;
 	bool late;
@@ -82,7 +79,6 @@ struct shim {
 	atomic_t calls;
 	atomic_t alone;
 	u32 given_up;
-	u32 oob_seq;
 	u32 fused;
 	u32 unfused;
 	u64 told[SPEED_ROLES];

@@ -227,30 +227,20 @@ static ssize_t send_ring(struct shim *shim, struct speed_ring *ring, struct msgh
 	return sent;
 }
 
-/* What follows an urgent byte is TCP's until that was read: the mark is there. */
-static void note_urgent(struct shim *shim)
-{
-	WRITE_ONCE(shim->oob_seq, READ_ONCE(tcp_sk(shim->sk)->write_seq));
-	smp_store_release(&shim->oob, true);	/* urgent_unread() */
-}
-
 /* Nothing of it is for the ring. */
 static ssize_t send_odd(struct shim *shim, struct speed_ring *ring, struct msghdr *msg)
 {
 	struct mutex *lock = &ring->role[SPEED_ROLE_TX].lock;
-	bool oob = msg->msg_flags & MSG_OOB;
 	ssize_t n;
 
 	if (mutex_lock_killable(lock))
 		return -EINTR;
 	shim_unfuse(shim, ring, SPEED_TCP_ODD);
-	if (oob)
+	if (msg->msg_flags & MSG_OOB)
 		shim_bring_reader(ring);
 	atomic_inc(&shim->inside);
 	mutex_unlock(lock);
 	n = send_tcp(shim, ring->pair, msg, 0);
-	if (oob)
-		note_urgent(shim);
 	if (n > 0)
 		wake_for_sum(ring);
 	return n;

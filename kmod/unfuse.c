@@ -140,17 +140,19 @@ static bool inside_tcp(struct sock *sk)
 	return yes;
 }
 
-/* The reader has not passed the urgent byte that was sent last. */
-static bool urgent_unread(struct shim *shim, const struct sock *reader)
+/*
+ * The reader has not passed the urgent byte that was sent last: the mark is there, and what
+ * follows it is TCP's, which passes over it where it is the next to read.
+ */
+static bool urgent_unread(const struct sock *sk, const struct sock *reader)
 {
-	/* Matches note_urgent(). */
-	if (likely(!smp_load_acquire(&shim->oob)))
-		return false;
-	if (before(READ_ONCE(tcp_sk(reader)->copied_seq), READ_ONCE(shim->oob_seq)) ||
-	    READ_ONCE(tcp_sk(reader)->urg_data))
+	u32 up = READ_ONCE(tcp_sk(sk)->snd_up);
+	bool under_way = READ_ONCE(tcp_sk(sk)->snd_una) != up;
+
+	smp_rmb();	/* who has acknowledged it has noted it before */
+	if (READ_ONCE(tcp_sk(reader)->urg_data))
 		return true;
-	WRITE_ONCE(shim->oob, false);
-	return false;
+	return under_way && before(READ_ONCE(tcp_sk(reader)->copied_seq), up);
 }
 
 /* The reader has a call under way that knows of no ring. */
@@ -178,7 +180,7 @@ static u32 why_not_yet(struct shim *shim, struct speed_ring *ring)
 		return SPEED_TCP_FILTER;
 	if (atomic_read(&shim->inside) || speed_ring_live(ring) || tcp_send_head(sk))
 		return SPEED_TCP_BUSY;
-	if (urgent_unread(shim, speed_ring_reader(ring)))
+	if (urgent_unread(sk, speed_ring_reader(ring)))
 		return SPEED_TCP_ODD;
 	if (reads_alone(speed_ring_reader(ring)))
 		return SPEED_TCP_BUSY;
@@ -219,6 +221,8 @@ u32 shim_fuse(struct shim *shim, struct speed_ring *ring)
 		return SPEED_TCP_MEMORY;
 	lock_sock(shim->sk);
 	reason = tcp_send_head(shim->sk) ? SPEED_TCP_BUSY : shim_why(ring);
+	if (!reason && urgent_unread(shim->sk, speed_ring_reader(ring)))
+		reason = SPEED_TCP_ODD;
 	if (!reason && ring->pair->tcp.late && sleeps_in_tcp(shim->sk))
 		reason = SPEED_TCP_BUSY;
 	if (!reason) {

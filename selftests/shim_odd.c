@@ -81,12 +81,18 @@ static void urgent(const struct transport *t)
 	tcp_close(fd);
 }
 
-/* A pair whose reader has so little room that its ring keeps its bytes before an urgent one. */
-static void pair_little_room(int fd[2], bool fused, bool in_line)
+/* On plain TCP, or fused. */
+static void odd_pair(int fd[2], bool fused)
 {
 	tcp_shim_set(fused);
 	tcp_pair(fd);
 	WANT_TRUE(!fused || tcp_fuses(fd), "fused");
+}
+
+/* A pair whose reader has so little room that its ring keeps its bytes before an urgent one. */
+static void pair_little_room(int fd[2], bool fused, bool in_line)
+{
+	odd_pair(fd, fused);
 	WANT_OK(set_int(fd[1], SOL_SOCKET, SO_RCVBUF, 3000), "SO_RCVBUF");
 	WANT_OK(set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, in_line), "SO_OOBINLINE");
 	WANT(send(fd[0], "xyz", 3, 0), 3, 0, "send");
@@ -149,9 +155,7 @@ static void urgent_twice(const struct transport *t)
 	(void)t;
 	tcp_own_net();
 	for (i = 0; i < 2; i++) {
-		tcp_shim_set(i);
-		tcp_pair(fd);
-		WANT_TRUE(!i || tcp_fuses(fd), "fused");
+		odd_pair(fd, i);
 		WANT(send(fd[0], "U", 1, MSG_OOB), 1, 0, "MSG_OOB");
 		WANT(send(fd[0], "a", 1, 0), 1, 0, "send");
 		child = fork();
@@ -166,6 +170,42 @@ static void urgent_twice(const struct transport *t)
 		WANT_TRUE(waitpid(child, &status, 0) == child && !status, "the child");
 		tcp_close(fd);
 	}
+}
+
+/*
+ * An urgent byte that was sent before the connection was attached is the next to read. What
+ * follows goes to no ring until it was passed: TCP would pass over it to what comes later.
+ */
+static void urgent_before(const struct transport *t)
+{
+	long odd = stat_number("tcp_not_odd"), fused = stat_number("tcp_fused");
+	char buf[1000];
+	int fd[2], i, n = 0;
+
+	(void)t;
+	tcp_own_net();
+	tcp_shim_set(0);
+	tcp_pair(fd);
+	WANT_OK(set_int(fd[0], IPPROTO_TCP, TCP_NODELAY, 1), "TCP_NODELAY");
+	WANT(send(fd[0], "U", 1, MSG_OOB), 1, 0, "MSG_OOB");
+	for (i = 0; i < 2; i++)
+		WANT_OK(tcp_set_ulp(fd[i], "speed"), "TCP_ULP");
+	/* The calls of before are waited for first. */
+	do {
+		WANT(send(fd[0], "a", 1, 0), 1, 0, "send");
+		sleep_ms(10);
+	} while (++n < (int)sizeof(buf) - 1 && stat_number("tcp_not_odd") == odd &&
+		 stat_number("tcp_fused") == fused);
+	WANT(stat_number("tcp_not_odd"), odd + 1, 0, "tcp_not_odd");
+	WANT_OK(tcp_set_fuse(fd[0], 0), "stay out");
+	WANT(send(fd[0], "b", 1, 0), 1, 0, "send");
+	WANT(recv(fd[1], buf, n + 1, MSG_WAITALL), n + 1, 0, "recv");
+	for (i = 0; i < n && buf[i] == 'a'; i++)
+		;
+	WANT_TRUE(i == n && buf[n] == 'b', "in order");
+	WANT_OK(tcp_set_fuse(fd[0], 1), "take part");
+	WANT_TRUE(tcp_fuses(fd), "fused once it was passed");
+	tcp_close(fd);
 }
 
 /* The range of a completion: 0 where there is none. */
@@ -282,6 +322,7 @@ static const struct test_case cases[] = {
 	{ "urgent", urgent, CASE_STREAM | CASE_SPEED },
 	{ "urgent_little_room", urgent_little_room, CASE_STREAM | CASE_SPEED },
 	{ "urgent_twice", urgent_twice, CASE_STREAM | CASE_SPEED },
+	{ "urgent_before", urgent_before, CASE_STREAM | CASE_SPEED },
 	{ "urgent_peek_at", urgent_peek_at, CASE_STREAM | CASE_SPEED },
 	{ "zerocopy", zerocopy, CASE_STREAM | CASE_SPEED },
 	{ "control", control, CASE_STREAM | CASE_SPEED },

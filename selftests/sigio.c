@@ -25,6 +25,13 @@ static int caught_soon(int want)
 	return caught >= want;
 }
 
+/* This process is told of a descriptor, whose other flags are @flags. */
+static void tell_of(int fd, int flags)
+{
+	NOTE(fcntl(fd, F_SETOWN, getpid()), "F_SETOWN");
+	NOTE(fcntl(fd, F_SETFL, O_ASYNC | flags), "O_ASYNC");
+}
+
 static void data(const struct transport *t)
 {
 	struct end e[2];
@@ -33,8 +40,7 @@ static void data(const struct transport *t)
 
 	catch_signal(SIGIO, SA_RESTART);
 	tp_pair(t, e);
-	NOTE(fcntl(e[1].fd, F_SETOWN, getpid()), "F_SETOWN");
-	NOTE(fcntl(e[1].fd, F_SETFL, O_ASYNC), "O_ASYNC");
+	tell_of(e[1].fd, 0);
 	for (i = 0; i < 4; i++) {
 		caught = 0;
 		NOTE(end_send(&e[0], "x", 1, 0), "send");
@@ -69,9 +75,8 @@ static void info(const struct transport *t)
 
 	MUST(sigaction(sig, &sa, NULL) == 0);
 	tp_pair(t, e);
-	NOTE(fcntl(e[1].fd, F_SETOWN, getpid()), "F_SETOWN");
 	NOTE(fcntl(e[1].fd, F_SETSIG, sig), "F_SETSIG");
-	NOTE(fcntl(e[1].fd, F_SETFL, O_ASYNC), "O_ASYNC");
+	tell_of(e[1].fd, 0);
 	caught = 0;
 	NOTE(end_send(&e[0], "x", 1, 0), "send");
 	trace_num(caught_soon(1), "the signal");
@@ -86,8 +91,7 @@ static void accepting(const struct transport *t)
 	int listener = tp_listen(t, 4, &a), client;
 
 	catch_signal(SIGIO, SA_RESTART);
-	NOTE(fcntl(listener, F_SETOWN, getpid()), "F_SETOWN");
-	NOTE(fcntl(listener, F_SETFL, O_ASYNC), "O_ASYNC");
+	tell_of(listener, 0);
 	caught = 0;
 	client = tp_connect(t, &a);
 	trace_num(caught_soon(1), "SIGIO");
@@ -112,8 +116,7 @@ static void space(const struct transport *t)
 
 	catch_signal(SIGIO, SA_RESTART);
 	tp_pair(t, e);
-	NOTE(fcntl(e[0].fd, F_SETOWN, getpid()), "F_SETOWN");
-	NOTE(fcntl(e[0].fd, F_SETFL, O_ASYNC | O_NONBLOCK), "O_ASYNC");
+	tell_of(e[0].fd, O_NONBLOCK);
 	trace_num(end_fill(&e[0], 1000) > 0, "fill");
 	/*
 	 * What the first bytes' acknowledgement makes room for is no room for long. Whom it
@@ -141,8 +144,7 @@ static void sleeping_sender(const struct transport *t)
 	on_one_processor();
 	catch_signal(SIGIO, SA_RESTART);
 	tp_pair(t, e);
-	NOTE(fcntl(e[0].fd, F_SETOWN, getpid()), "F_SETOWN");
-	NOTE(fcntl(e[0].fd, F_SETFL, O_ASYNC), "O_ASYNC");
+	tell_of(e[0].fd, 0);
 	caught = 0;
 	task_start(&k, call_send, &c);
 	WANT_TRUE(task_sleeps(&k), "it sleeps");
@@ -169,8 +171,7 @@ static void timed_sender(const struct transport *t)
 	catch_signal(SIGIO, SA_RESTART);
 	tp_pair(t, e);
 	NOTE(setsockopt(e[0].fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)), "SO_SNDTIMEO");
-	NOTE(fcntl(e[0].fd, F_SETOWN, getpid()), "F_SETOWN");
-	NOTE(fcntl(e[0].fd, F_SETFL, O_ASYNC), "O_ASYNC");
+	tell_of(e[0].fd, 0);
 	/* Some; and none, often enough that what comes late has come. */
 	for (i = 0; i < 8; )
 		i = end_send(&e[0], bytes, sizeof(bytes), 0) < 0 ? i + 1 : 0;
@@ -194,8 +195,7 @@ static void asleep(const struct transport *t)
 	on_one_processor();
 	catch_signal(SIGIO, SA_RESTART);
 	tp_pair(t, e);
-	NOTE(fcntl(e[1].fd, F_SETOWN, getpid()), "F_SETOWN");
-	NOTE(fcntl(e[1].fd, F_SETFL, O_ASYNC), "O_ASYNC");
+	tell_of(e[1].fd, 0);
 	task_start(&k, call_recv, &c);
 	/* From here on he alone gets it. */
 	sigemptyset(&set);

@@ -128,16 +128,33 @@ bool diff_is_async(const struct diff_model *m, const struct diff_step *s)
 	       m->side[diff_end(s->actor)].connecting;
 }
 
-/* Another actor of this end is in an operation of that kind. */
-static bool is_busy(const struct diff_model *m, const struct diff_step *s, unsigned int what)
+const struct diff_busy *diff_next_busy(const struct diff_model *m, int end,
+				       const struct diff_busy *last)
 {
-	int i, first = diff_end(s->actor) * 4;
+	const struct diff_busy *b = last ? last + 1 : &m->busy[end * 4];
 
-	for (i = first; i < first + 4; i++) {
-		if (m->busy[i].is && diff_is(&m->busy[i].step, what))
+	for (; b < &m->busy[end * 4 + 4]; b++) {
+		if (b->is)
+			return b;
+	}
+	return NULL;
+}
+
+bool diff_end_busy(const struct diff_model *m, int end, unsigned int what)
+{
+	const struct diff_busy *b;
+
+	for_each_busy(b, m, end) {
+		if (diff_is(&b->step, what))
 			return true;
 	}
 	return false;
+}
+
+/* Another actor of this end is in an operation of that kind. */
+static bool is_busy(const struct diff_model *m, const struct diff_step *s, unsigned int what)
+{
+	return diff_end_busy(m, diff_end(s->actor), what);
 }
 
 /* TCP lets a read of no bytes wait for some, and then end whatever woke it up. */
@@ -181,11 +198,10 @@ static bool makes_segments(const struct diff_model *m, const struct diff_step *s
 /* A reader waits, and for less than all it asked for; while it does, there is no SIGIO. */
 static bool wakes_reader(const struct diff_model *m, int end)
 {
-	int i;
+	const struct diff_busy *b;
 
-	for (i = end * 4; i < end * 4 + 4; i++) {
-		if (m->busy[i].is && diff_is(&m->busy[i].step, DC_READ) &&
-		    (m->async || !diff_reads_all(m, &m->busy[i].step)))
+	for_each_busy(b, m, end) {
+		if (diff_is(&b->step, DC_READ) && (m->async || !diff_reads_all(m, &b->step)))
 			return true;
 	}
 	return false;
@@ -194,13 +210,25 @@ static bool wakes_reader(const struct diff_model *m, int end)
 /* A peek that waits: TCP restarts it where an urgent byte is passed over meanwhile. */
 static bool peek_waits(const struct diff_model *m, int end)
 {
-	int i;
+	const struct diff_busy *b;
 
-	for (i = end * 4; i < end * 4 + 4; i++) {
-		if (m->busy[i].is && (m->busy[i].step.words & DW_PEEK))
+	for_each_busy(b, m, end) {
+		if (b->step.words & DW_PEEK)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * MSG_ZEROCOPY is completed by acknowledgments, for which nobody waits once more is unread
+ * than surely fits.
+ */
+static bool completes_by_chance(const struct diff_model *m, const struct diff_step *s)
+{
+	int dir = diff_end(s->actor);
+
+	return ((s->words & DW_ZEROCOPY) || m->side[dir].zerocopy) &&
+	       (m->dir[dir].loose || m->dir[dir].most + s->number > exact_bytes(m, dir));
 }
 
 static const char *refused_send(struct diff_model *m, const struct diff_step *s)
@@ -211,6 +239,8 @@ static const char *refused_send(struct diff_model *m, const struct diff_step *s)
 		return "too much";
 	if (m->dir[diff_end(s->actor)].pieces == DIFF_STEPS_MAX)
 		return "too many";
+	if (completes_by_chance(m, s))
+		return "completed or not by chance";
 	if (makes_segments(m, s) && wakes_reader(m, !diff_end(s->actor)))
 		return "a reader would wake up in the middle";
 	if ((s->words & DW_OOB) && m->dir[diff_end(s->actor)].urgent &&

@@ -130,6 +130,13 @@ static inline uint64_t diff_unread(const struct diff_dir *d)
 bool diff_may_wait(const struct diff_model *m, const struct diff_step *s);
 /* It waits for something, and that is there; unknown is false. */
 bool diff_expected(const struct diff_model *m, const struct diff_step *s, uint32_t number);
+/* Of an end's operations under way the one after @last, or the first; NULL: no more. */
+const struct diff_busy *diff_next_busy(const struct diff_model *m, int end,
+				       const struct diff_busy *last);
+#define for_each_busy(b, m, end)	\
+	for (b = diff_next_busy(m, end, NULL); b; b = diff_next_busy(m, end, b))
+/* One of an end's actors is in an operation of that kind. */
+bool diff_end_busy(const struct diff_model *m, int end, unsigned int what);
 /* A send that TCP may not take whole without a reader. */
 bool diff_is_async(const struct diff_model *m, const struct diff_step *s);
 /* A send that waits for nothing, and so may leave some bytes out. */

@@ -97,6 +97,12 @@ const struct diff_named diff_named[] = {
 	{ "a FIN that was read with the byte before it",
 	  "net v4; b listen defer; a socket; a connect; a send 1; b accept; a send 8102; "
 	  "a close; b recv 7042; b zcrecv 1; b inq; b zcrecv 5000; b recv 100; b recv 1" },
+	{ "an urgent byte before there are two ends, and what follows it",
+	  "net v4; b listen defer; a socket; a connect; a send 1 oob; b accept; a send 1; "
+	  "x tap; a send 1" },
+	{ "the acknowledgment of a send without copying, beyond the window",
+	  "net v4; b listen; a socket; a connect; a set zerocopy 1; a send 64287; "
+	  "a send 1 zerocopy; a zcdone" },
 	{ "accept, in time",
 	  "net v4; b listen; b lset rcvtimeo 12; b accept" },
 	{ "SIGIO of a send without copying",

@@ -19,12 +19,8 @@ static void say(struct diff_run *r, const struct diff_step *s, const char *what)
 /* An end without a descriptor, and without a call that holds it. */
 static void look_for_gone(struct diff_run *r, int end)
 {
-	int i;
-
-	for (i = end * 4; i < end * 4 + 4; i++) {
-		if (r->m.busy[i].is)
-			return;
-	}
+	if (diff_next_busy(&r->m, end, NULL))
+		return;
 	if (r->m.side[end].connecting && !r->m.side[end].gone && !diff_held(end) &&
 	    (!end || r->m.accepts))
 		diff_note_gone(&r->m, end, false);

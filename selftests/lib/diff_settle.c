@@ -98,15 +98,9 @@ static bool is_acked(int fd, long want)
 }
 
 /* One that waits for bytes there takes them away: they have left here, and that is all. */
-static bool reader_waits(struct diff_run *r, int end)
+static bool reader_waits(const struct diff_run *r, int end)
 {
-	int i;
-
-	for (i = end * 4; i < end * 4 + 4; i++) {
-		if (r->m.busy[i].is && diff_is(&r->m.busy[i].step, DC_READ))
-			return true;
-	}
-	return false;
+	return diff_end_busy(&r->m, end, DC_READ);
 }
 
 static bool settle_bytes(struct diff_run *r, int dir)
@@ -197,6 +191,9 @@ void diff_settle(struct diff_run *r, const struct diff_step *s)
 	if (diff_is(s, DC_OUTWARD) || (s->words & DW_ERRQUEUE) ||
 	    (diff_is(s, DC_SEND) && diff_takes_chance(&r->m, s)))
 		settle_outward(r, end);
+	/* The acknowledgment of a FIN wakes up who reads: it comes with bytes, or before them. */
+	if (diff_is(s, DC_SEND) && (r->m.side[!end].shut & DW_WR) && reader_waits(r, !end))
+		settle_outward(r, !end);
 	if (throws_away(r, s))
 		diff_settle_dir(r, end);
 }
