@@ -26,7 +26,9 @@
 struct apart {
 	struct options opt;
 	struct series series;
+	char experiment[16];
 	intptr_t trial;
+	intptr_t whole;		/* in place of a trial; 0: none */
 	unsigned int transport;
 	uint64_t n;
 	uint64_t result;
@@ -34,9 +36,21 @@ struct apart {
 	unsigned char blob[BLOB_BYTES];
 };
 
+static bool under_library;
+
+bool apart_needed(const struct transport *t)
+{
+	return t->preload && !under_library;
+}
+
 static intptr_t place(void (*f)(void))
 {
 	return (intptr_t)f - (intptr_t)apart_serve;
+}
+
+static void (*function(intptr_t at))(void)
+{
+	return (void (*)(void))((intptr_t)apart_serve + at);
 }
 
 const char *apart_library(void)
@@ -91,8 +105,12 @@ static unsigned int transport_number(const struct transport *t)
 __attribute__((noreturn)) static void run_trial(struct apart *a)
 {
 	a->series.blob = a->series.blob ? a->blob : NULL;
-	a->result = a->series.trial(&a->series, a->n);
+	if (a->whole)
+		((void (*)(struct series *))function(a->whole))(&a->series);
+	else
+		a->result = a->series.trial(&a->series, a->n);
 	loopback_restore();
+	fflush(stdout);
 	_exit(0);
 }
 
@@ -121,7 +139,8 @@ static int start_trial(struct apart *a, int fd, const struct transport *t)
 	return waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
-uint64_t apart_run(struct series *s, uint64_t n)
+/* n operations, or all that whole does. */
+static uint64_t run_apart(struct series *s, uint64_t n, void (*whole)(struct series *s))
 {
 	int status, fd = memfd_create("speedbench", 0);
 	struct words *before;
@@ -135,7 +154,9 @@ uint64_t apart_run(struct series *s, uint64_t n)
 	a->series = *s;
 	a->n = n;
 	if (s->transport->preload) {
+		snprintf(a->experiment, sizeof(a->experiment), "%s", opt.experiment);
 		a->trial = place((void (*)(void))s->trial);
+		a->whole = whole ? place((void (*)(void))whole) : 0;
 		a->transport = transport_number(s->transport);
 	}
 	before = guard_use(&a->words);
@@ -151,16 +172,27 @@ uint64_t apart_run(struct series *s, uint64_t n)
 	return result;
 }
 
+uint64_t apart_run(struct series *s, uint64_t n)
+{
+	return run_apart(s, n, NULL);
+}
+
+void apart_whole(struct series *s, void (*run)(struct series *s))
+{
+	run_apart(s, 0, run);
+}
+
 /* Pointers of the one who asks mean nothing here. */
 static void take_over(struct apart *a)
 {
 	opt = a->opt;
 	opt.accel = getenv("SPEED_ACCEL");
-	opt.experiment = "trial";
+	opt.spin = getenv("SPEED_SPIN");
+	opt.experiment = a->experiment;
 	opt.transports = NULL;
+	under_library = true;
 	a->series.transport = transports[a->transport];
-	a->series.trial = (uint64_t (*)(struct series *, uint64_t))
-		(void (*)(void))((intptr_t)apart_serve + a->trial);
+	a->series.trial = (uint64_t (*)(struct series *, uint64_t))function(a->trial);
 	a->series.private = NULL;
 	a->series.kept = NULL;
 	guard_use(&a->words);

@@ -58,12 +58,16 @@ void options_help(void);
 
 /* ---- main.c ---- */
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
+/* On a terminal; with SPEED_PROGRESS set, elsewhere too, a line from time to time. */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void progress_done(void);
 
 /* ---- cpu.c: clock and processors ---- */
 uint64_t now_ns(void);
 /* What n readings of the clock before and after something add to it. */
 uint64_t clock_cost(uint64_t n);
+/* Whether the clock tells instructions: QEMU with -icount shift=0. */
+bool clock_counts(void);
 int cpus_online(void);
 /* Pins the caller: side 0 to the first processor, side 1 to the second if two are asked for. */
 void cpu_pin(int side, unsigned int threads);
@@ -133,6 +137,8 @@ struct words {
 
 /* Runs all that is to be done with a transport; a record says if that failed. */
 void guard(struct series *s, void (*run)(struct series *s));
+/* The same, of trials that share what one process holds: under the library, if need be. */
+void guard_program(struct series *s, void (*run)(struct series *s));
 /* Whether a failure ends this process, and somebody else goes on. */
 bool guard_inside(void);
 void guard_enter(void);
@@ -145,6 +151,10 @@ unsigned int guard_failures(void);
 /* ---- apart.c: a trial in a process of its own, perhaps under a preloaded library ---- */
 const char *apart_library(void);
 uint64_t apart_run(struct series *s, uint64_t n);
+/* All of an experiment with one transport, its records too. */
+void apart_whole(struct series *s, void (*run)(struct series *s));
+/* Its trials belong under the library, and this program is not. */
+bool apart_needed(const struct transport *t);
 /* What main() does first: in such a program it does not return. */
 void apart_serve(void);
 

@@ -6,9 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
 #include "crowd.h"
-#include "transport.h"
 
 /* What each connection carries each way before it is left alone. */
 #define CARRIED		1024
@@ -17,6 +15,8 @@
  * first, and takes ever longer as they fill: each listener has its own.
  */
 #define PER_DOOR	10000
+/* More than these are opened once, not once a run. */
+#define MANY		1000
 
 void crowd_prepare(struct crowd *c, unsigned int count)
 {
@@ -24,7 +24,7 @@ void crowd_prepare(struct crowd *c, unsigned int count)
 	int high;
 
 	raise_file_limit(files);
-	c->count = count;
+	*c = (struct crowd){ .count = count };
 	c->client = malloc(count * sizeof(*c->client));
 	c->server = malloc(count * sizeof(*c->server));
 	if (!c->client || !c->server)
@@ -71,37 +71,83 @@ static uint64_t open_one(struct crowd *c, unsigned int i, const struct door *d,
 	return start;
 }
 
-uint64_t crowd_open(struct crowd *c, const struct transport *t)
+/* The next so many; returns what that took. */
+static uint64_t open_some(struct crowd *c, const struct transport *t, unsigned int some)
 {
 	uint64_t total = 0;
-	struct door d;
-	unsigned int i;
 
-	for (i = 0; i < c->count; i++) {
-		if (i % 1000 == 0)
+	for (; some; some--) {
+		if (c->opened % 1000 == 0)
 			side_limit();
-		if (i % PER_DOOR == 0) {
-			if (i)
-				door_close(&d);
-			door_open(&d, t, 128);
+		if (c->opened % PER_DOOR == 0) {
+			if (c->opened)
+				door_close(&c->door);
+			door_open(&c->door, t, 128);
 		}
-		total += open_one(c, i, &d, t);
+		total += open_one(c, c->opened++, &c->door, t);
 	}
-	door_close(&d);
+	if (c->opened == c->count)
+		door_close(&c->door);
 	return total;
+}
+
+uint64_t crowd_open(struct crowd *c, const struct transport *t)
+{
+	return open_some(c, t, c->count);
+}
+
+static uint64_t close_some(struct crowd *c, unsigned int some)
+{
+	const struct linger reset = { .l_onoff = 1, .l_linger = 0 };
+	uint64_t start = now_ns();
+
+	for (; some; some--, c->closed++) {
+		setsockopt(c->client[c->closed], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+		close(c->client[c->closed]);
+		close(c->server[c->closed]);
+	}
+	return now_ns() - start;
+}
+
+static void crowd_free(struct crowd *c)
+{
+	free(c->client);
+	free(c->server);
 }
 
 void crowd_close(struct crowd *c)
 {
-	/* TCP resets: nothing of it is left in TIME_WAIT for the next one to find. */
-	const struct linger reset = { .l_onoff = 1, .l_linger = 0 };
-	unsigned int i;
+	close_some(c, c->count);
+	crowd_free(c);
+}
 
-	for (i = 0; i < c->count; i++) {
-		setsockopt(c->client[i], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
-		close(c->client[i]);
-		close(c->server[i]);
+/* How many of all are in one of so many parts that are nearly alike. */
+static unsigned int part_of(unsigned int all, unsigned int part, unsigned int parts)
+{
+	uint64_t n = all;
+
+	return (unsigned int)(n * (part + 1) / parts - n * part / parts);
+}
+
+void crowd_measure(struct series *s, void (*use)(struct series *s, struct crowd *c),
+		   struct crowd_times *times)
+{
+	unsigned int all = s->connections, parts = all > MANY ? opt.runs : 1, run, i, some;
+	struct crowd c;
+
+	for (run = 0; run < opt.runs; run += parts) {
+		crowd_prepare(&c, all);
+		for (i = 0; i < parts; i++) {
+			some = part_of(all, i, parts);
+			times->open[run + i] = (double)open_some(&c, s->transport, some) / some;
+		}
+		if (run + parts == opt.runs)
+			use(s, &c);
+		side_limit();
+		for (i = 0; i < parts; i++) {
+			some = part_of(all, i, parts);
+			times->shut[run + i] = (double)close_some(&c, some) / some;
+		}
+		crowd_free(&c);
 	}
-	free(c->client);
-	free(c->server);
 }

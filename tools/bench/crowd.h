@@ -5,12 +5,23 @@
 
 #include <stdint.h>
 
-struct transport;
+#include "bench.h"
+#include "transport.h"
 
 struct crowd {
 	unsigned int count;
+	unsigned int opened;
+	unsigned int closed;
+	uint64_t used;	/* for who uses them in turn: how often so far */
 	int *client;
 	int *server;
+	struct door door;
+};
+
+/* What opening and closing took, of a connection, one value a run. */
+struct crowd_times {
+	double open[RUNS_MAX];
+	double shut[RUNS_MAX];
 };
 
 /* Makes room first, so that what crowd_open() adds to memory is the connections'. */
@@ -20,6 +31,13 @@ void crowd_prepare(struct crowd *c, unsigned int count);
  * connection is fused, which only some are asked, is left out.
  */
 uint64_t crowd_open(struct crowd *c, const struct transport *t);
+/* By a reset, which leaves nothing in TIME_WAIT for the next one to find. */
 void crowd_close(struct crowd *c);
+/*
+ * Opens and closes --connections in each run, and lets the last ones be used before.
+ * So many that it would take long are opened once: each run is a part of them.
+ */
+void crowd_measure(struct series *s, void (*use)(struct series *s, struct crowd *c),
+		   struct crowd_times *times);
 
 #endif /* CROWD_H */

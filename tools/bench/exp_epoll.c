@@ -89,7 +89,7 @@ static void run(unsigned int connections)
 
 	for (i = 0; i < count; i++) {
 		all[i].connections = connections;
-		guard(&all[i], one_transport);
+		guard_program(&all[i], one_transport);
 	}
 }
 

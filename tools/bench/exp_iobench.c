@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * iobench: --messages (100,000) of 70, 512 and 1000 bytes go to the server and come
- * back, one under way; and of 7000 bytes over five connections at once, with a thread
- * at each end. For client and server: elapsed time, user and system time, time
+ * back, one under way; and so many of 7000 bytes in all over five connections at once,
+ * with a thread at each end. For client and server: elapsed time, user and system time, time
  * waited, context switches, and the share of a processor. memcpy: the copies alone
  * that any of them must make, two each way.
  */
@@ -144,7 +144,7 @@ static void run(size_t size, unsigned int threads)
 	for (i = 0; i < count; i++) {
 		all[i].messages = opt.messages ? opt.messages : 100000;
 		all[i].threads = threads;
-		all[i].n = all[i].messages;
+		all[i].n = all[i].messages / threads ?: 1;
 		all[i].trial = all[i].transport == &transport_memcpy ? floor_trial : trial;
 	}
 	measure_given(all, count);

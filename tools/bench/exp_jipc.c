@@ -5,11 +5,12 @@
  * several numbers n of messages, and its cost fitted as a + b n by least squares:
  *
  *	talk_connection, talk_message	one connection, messages one way: a and b
- *	slow_message			a connection for each message: b
+ *	slow_once, slow_message		a connection for each message: a (what only the first
+ *				one costs) and b
  *	call_connection, call_message	one connection, each message answered: a and b; of
  *				speed-call by speed_call() and speed_reply_wait(),
  *				each of which sends, wakes and waits in one entry
- *	implied_message			AF_SPEED: sendto() connects and sends, in one call
+ *	implied_once, implied_message	AF_SPEED: sendto() connects and sends, in one call
  *	crossover			the n from which one connection costs less
  *	talk_elapsed and so on		all of them, as measured; messages: how many
  */
@@ -27,7 +28,8 @@
 enum { TALK, SLOW, CALL, IMPLIED, MAPPED_CALL, WAYS };
 
 static const struct door *door;	/* open in both processes */
-static int done[2];		/* the server has everything */
+static int ready[2];		/* the server is about to accept */
+static int done[2];		/* it has everything */
 
 static void put(int fd)
 {
@@ -155,6 +157,8 @@ static uint64_t client(struct end *e, size_t way, uint64_t n)
 	char byte;
 
 	(void)e;
+	if (read(ready[0], &byte, 1) != 1)
+		die("jipc: the server did not begin");
 	start = now_ns();
 	if (way == MAPPED_CALL)
 		call_mapped(n);
@@ -171,6 +175,8 @@ static uint64_t client(struct end *e, size_t way, uint64_t n)
 static uint64_t server(struct end *e, size_t way, uint64_t n)
 {
 	(void)e;
+	if (write(ready[1], "x", 1) != 1)
+		die("jipc: %m");
 	if (way == MAPPED_CALL)
 		serve_mapped(n);
 	else if (way == TALK || way == CALL)
@@ -196,12 +202,14 @@ static uint64_t trial(struct series *s, uint64_t n)
 	uint64_t ns, fused = fused_count("tcp_paired");
 	struct door d;
 
-	if (pipe(done))
+	if (pipe(ready) || pipe(done))
 		die("jipc: pipe: %m");
 	door_open(&d, s->transport, 128);
 	door = &d;
 	ns = sides_run(&none, s->param, n, client, server);
 	door_close(&d);
+	close(ready[0]);
+	close(ready[1]);
 	close(done[0]);
 	close(done[1]);
 	fused = fused_count("tcp_paired") - fused;
@@ -261,7 +269,7 @@ static double one_way(struct series *s, unsigned int way, double *a, double *b)
 	return cost[POINTS - 1];
 }
 
-/* Of a way: what it is called, and whether its connection is told apart from its messages. */
+/* Of a way: what it costs once, and for each message. */
 static void emit_way(struct series *s, unsigned int way, const double *a, const double *b,
 		     const double *elapsed)
 {
@@ -272,10 +280,9 @@ static void emit_way(struct series *s, unsigned int way, const double *a, const 
 	struct series all = *s;
 	char metric[32];
 
-	if (way != SLOW && way != IMPLIED) {
-		snprintf(metric, sizeof(metric), "%s_connection", names[way]);
-		emit_value("jipc", s, a, metric, unit_of_time());
-	}
+	snprintf(metric, sizeof(metric), "%s_%s", names[way],
+		 way == SLOW || way == IMPLIED ? "once" : "connection");
+	emit_value("jipc", s, a, metric, unit_of_time());
 	snprintf(metric, sizeof(metric), "%s_message", names[way]);
 	emit_value("jipc", s, b, metric, unit_of_time());
 	all.messages = most_of(s->messages, way);
@@ -296,9 +303,10 @@ static void one_transport(struct series *s)
 		for (way = first; way <= last; way++)
 			elapsed[way][run] = one_way(s, way, &a[way][run], &b[way][run]);
 		if (!mapped)
-			cross[run] = a[TALK][run] / (b[SLOW][run] - b[TALK][run]);
+			cross[run] = (a[TALK][run] - a[SLOW][run]) /
+				     (b[SLOW][run] - b[TALK][run]);
 	}
-	progress("%s", "");
+	progress_done();
 	for (way = first; way <= last; way++)
 		emit_way(s, way, a[way], b[way], elapsed[way]);
 	if (!mapped)

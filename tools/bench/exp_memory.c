@@ -194,7 +194,7 @@ void exp_memory(void)
 				 opt.runs);
 			run(&used[i], &slab[i], n);
 		}
-	progress("%s", "");
+	progress_done();
 	for (i = 0; i < count; i++) {
 		emit("memory", &used[i], "idle_connection", "bytes");
 		emit("memory", &slab[i], "idle_connection_slab", "bytes");

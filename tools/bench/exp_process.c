@@ -225,5 +225,5 @@ void exp_process(void)
 	}
 	for (i = 0; i < count; i++)
 		guard(&all[i], once);
-	progress("%s", "");
+	progress_done();
 }

@@ -46,9 +46,10 @@ static uint64_t trial(struct series *s, uint64_t n)
 	cpu_pin(0, 1);
 	side_limit();
 	start = now_ns();
+	/* Each run goes on where the last one ended: of many it meets others. */
 	for (i = 0; i < n; i++) {
 		/* A stride that is no divisor: neighbours in memory are not used in turn. */
-		unsigned int at = (unsigned int)(i * 7919 % c->count);
+		unsigned int at = (unsigned int)(c->used++ * 7919 % c->count);
 
 		move_bytes(c->client[at], c->server[at], s->param == ONE_WAY ? LARGE : SMALL);
 		if (s->param == ROUND_TRIP)
@@ -68,28 +69,22 @@ static void traffic(struct series *s, unsigned int param, size_t size)
 	     param == ONE_WAY ? unit_of_bandwidth() : unit_of_time());
 }
 
+static void all_traffic(struct series *s, struct crowd *c)
+{
+	s->private = c;
+	s->trial = trial;
+	traffic(s, ROUND_TRIP, SMALL);
+	traffic(s, ONE_WAY, LARGE);
+}
+
 static void one_crowd(struct series *s)
 {
-	unsigned int connections = s->connections;
-	double open[RUNS_MAX];
-	unsigned int run;
-	struct crowd c;
+	struct crowd_times times;
 
-	progress("scale %s: %u connections", s->transport->name, connections);
-	s->private = &c;
-	s->trial = trial;
-	for (run = 0; run < opt.runs; run++) {
-		side_limit();
-		crowd_prepare(&c, connections);
-		open[run] = (double)crowd_open(&c, s->transport) / connections;
-		if (run == opt.runs - 1) {
-			traffic(s, ROUND_TRIP, SMALL);
-			traffic(s, ONE_WAY, LARGE);
-		}
-		crowd_close(&c);
-	}
+	progress("scale %s: %u connections", s->transport->name, s->connections);
+	crowd_measure(s, all_traffic, &times);
 	s->size = 0;
-	emit_value("scale", s, open, "open", unit_of_time());
+	emit_value("scale", s, times.open, "open", unit_of_time());
 }
 
 static void crowds(void)
@@ -102,7 +97,7 @@ static void crowds(void)
 	for (i = 0; i < count; i++) {
 		for (n = 1; ; n *= 10) {
 			all[i].connections = n < last ? n : last;
-			guard(&all[i], one_crowd);
+			guard_program(&all[i], one_crowd);
 			if (n >= last)
 				break;
 		}

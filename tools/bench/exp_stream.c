@@ -76,12 +76,21 @@ static uint64_t receive_all(struct end *e, size_t size, uint64_t n)
 	return total;
 }
 
+static bool is_tcp(int fd)
+{
+	int protocol;
+	socklen_t len = sizeof(protocol);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) &&
+	       protocol == IPPROTO_TCP;
+}
+
 /* What TCP still gathers at the end would wait for an answer that is late by design. */
 static void flush(struct end *e)
 {
 	int on = 1, off = 0;
 
-	if (!opt.delay)
+	if (!opt.delay || !is_tcp(e->out))
 		return;
 	if (setsockopt(e->out, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) ||
 	    setsockopt(e->out, IPPROTO_TCP, TCP_NODELAY, &off, sizeof(off)))
@@ -133,8 +142,8 @@ void exp_stream(void)
 	for (i = 0; i < count; i++) {
 		if (!all[i].size)
 			all[i].size = opt.touch ? 65536 : 512;
-		if (opt.touch && all[i].size % 8)
-			die("--touch wants a size that is a multiple of eight");
+		if (opt.touch)
+			touch_check(all[i].size);
 		all[i].trial = stream_trial;
 	}
 	measure(all, count);

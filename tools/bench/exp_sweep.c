@@ -18,6 +18,7 @@ static void one_size(size_t size)
 	struct series all[SERIES_MAX];
 	unsigned int count, i;
 
+	touch_check(size);
 	opt.size = size;
 	count = series_make(all, ABLE_STREAM);
 	for (i = 0; i < count; i++)

@@ -74,6 +74,14 @@ unsigned int guard_failures(void)
 	return failures;
 }
 
+void guard_program(struct series *s, void (*run)(struct series *s))
+{
+	if (apart_needed(s->transport) && !s->failed)
+		apart_whole(s, run);
+	else
+		guard(s, run);
+}
+
 void guard(struct series *s, void (*run)(struct series *s))
 {
 	struct words *said;

@@ -105,7 +105,7 @@ void emit(const char *experiment, const struct series *s, const char *metric, co
 	}
 	emit_head(experiment, s);
 	printf("\"metric\": \"%s\", \"unit\": \"%s\", ", metric, unit);
-	printf("\"median\": %.2f, \"min\": %.2f, \"max\": %.2f, \"runs\": %u, ",
+	printf("\"median\": %.9g, \"min\": %.9g, \"max\": %.9g, \"runs\": %u, ",
 	       median(s), min, max, opt.runs);
 	put_place();
 }

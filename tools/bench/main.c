@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@ static const struct {
 };
 
 #define SOME_FAILED	3	/* and records say which */
+#define LINE_NS		10000000000u
 
 #define EXPERIMENTS	(sizeof(experiments) / sizeof(experiments[0]))
 
@@ -47,22 +49,43 @@ void die(const char *format, ...)
 	guard_note(text);
 	loopback_restore();
 	fflush(stdout);
-	if (isatty(2))
-		fprintf(stderr, "\r\033[K");
+	progress_done();
 	fprintf(stderr, "speedbench: %s\n", text);
 	_exit(1);
 }
 
+/* Where lines stay, like in a guest's log, not all of them. */
+static bool is_time_for_line(void)
+{
+	static uint64_t last;
+	uint64_t now = now_ns();
+
+	if (!getenv("SPEED_PROGRESS") || (last && now - last < LINE_NS))
+		return false;
+	last = now;
+	return true;
+}
+
 void progress(const char *format, ...)
 {
+	bool terminal = isatty(2);
 	va_list list;
 
-	if (!isatty(2))
+	if (!terminal && !is_time_for_line())
 		return;
-	fprintf(stderr, "\r\033[K");
+	fprintf(stderr, terminal ? "\r\033[K" : "bench:   ");
 	va_start(list, format);
 	vfprintf(stderr, format, list);
 	va_end(list);
+	if (!terminal)
+		fputc('\n', stderr);
+}
+
+/* Takes it away. */
+void progress_done(void)
+{
+	if (isatty(2))
+		fprintf(stderr, "\r\033[K");
 }
 
 /* Written in another language: the report, and unmodified programs. */

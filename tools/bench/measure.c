@@ -9,7 +9,7 @@
 
 uint64_t trial_run(struct series *s, uint64_t n)
 {
-	if (s->transport->preload || !guard_inside())
+	if (apart_needed(s->transport) || !guard_inside())
 		return apart_run(s, n);
 	return s->trial(s, n);
 }
@@ -86,7 +86,7 @@ static void run_all(struct series *all, unsigned int count, bool given)
 		measure_apart(all, count, given);
 	else
 		measure_in_turn(all, count, given);
-	progress("%s", "");
+	progress_done();
 }
 
 void measure(struct series *all, unsigned int count)

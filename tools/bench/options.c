@@ -208,6 +208,8 @@ static void conclude(uint64_t target)
 	if (!known_accel(opt.accel))
 		die("an accelerator is tcg, icount, kvm or native, not '%s'", opt.accel);
 	opt.icount = !strcmp(opt.accel, "icount");
+	if (opt.icount && !clock_counts())
+		die("icount: the clock does not count instructions here (QEMU's -icount shift=0)");
 	if (!target)
 		target = opt.icount ? 20 : 200;
 	opt.target_ns = target * 1000000;

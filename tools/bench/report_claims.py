@@ -2,7 +2,8 @@
 """What was claimed, what is measured here, and where speed is not first."""
 from collections import Counter
 
-from report_data import (OURS, amount, best, cell, figure, name, overlap, scale, setting, times)
+from report_data import (OURS, amount, best, cell, figure, name, overlap, quotient, scale, setting,
+                         times)
 
 
 def where(record):
@@ -71,9 +72,10 @@ def speed_2001(results):
         for transport in ("tcp-fused", "speedrun", "speed", "speed-mapped"):
             mine = results.one("iobench", metric="client_elapsed", transport=transport, size=size)
             if tcp and mine:
-                lines.append("iobench, %s: %s needs %.0f %% of the time of TCP: %+.0f %%" % (
-                    amount(size), name(transport), 100 * mine["median"] / tcp["median"],
-                    100 * (tcp["median"] / mine["median"] - 1)))
+                lines.append("iobench, %s: %s needs %s %% of the time of TCP: it is %s times as "
+                             "fast, %+.0f %%" % (
+                                 amount(size), name(transport), quotient(mine, tcp, 100, "%.0f"),
+                                 quotient(tcp, mine), 100 * (tcp["median"] / mine["median"] - 1)))
     records = [r for r in results.select("poller", transport="speed", metric="poll")]
     if records:
         lines.append("poll() on AF_SPEED works: %s" % "; ".join(
@@ -92,9 +94,9 @@ def sovia(results):
         copy = results.one("ftp", metric=metric, transport="copy")
         for record in results.select("ftp", metric=metric):
             if copy and record is not copy:
-                lines.append("%s through %s: %.0f %% of a local copy" % (
+                lines.append("%s through %s: %s %% of a local copy" % (
                     amount(int(metric.split("_")[1])), name(record["transport"]),
-                    100 * record["median"] / copy["median"]))
+                    quotient(record, copy, 100, "%.0f")))
     return lines
 
 
@@ -105,12 +107,12 @@ def jipc(results):
     for record in results.select("jipc", metric="call_message"):
         if slow and record["transport"] in OURS:
             lines.append("send, receive, reply over %s costs %s, a TCP connection a message %s: "
-                         "%.1f times" % (name(record["transport"]), with_unit(record),
-                                         with_unit(slow), slow["median"] / record["median"]))
+                         "%s times" % (name(record["transport"]), with_unit(record),
+                                       with_unit(slow), quotient(slow, record, form="%.1f")))
     implied = results.one("jipc", metric="implied_message", transport="speed")
     if slow and implied:
-        lines.append("an AF_SPEED connection a message, by implied connect, costs %s: %.1f times"
-                     % (with_unit(implied), slow["median"] / implied["median"]))
+        lines.append("an AF_SPEED connection a message, by implied connect, costs %s: %s times"
+                     % (with_unit(implied), quotient(slow, implied, form="%.1f")))
     return lines
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the report knows: the records of one kernel, and what is better of two."""
 import json
+import math
 
 # How the page calls them, in the order in which tables show them.
 NAMES = {
@@ -20,7 +21,8 @@ OURS = {"tcp-fused", "tcp-fused-poll", "speedrun", "speed", "speed-seqpacket", "
 LIMITS = {"memcpy", "copy", "ring", "bare", "onecopy"}  # not transports: what they are held against
 LESS_IS_BETTER = {"ns", "instructions"}
 MORE_IS_BETTER = {"MB/s", "requests/s", "transactions/s", "1/s"}
-KEYS = ("size", "connections", "threads", "messages", "cpus")
+KEYS = ("size", "connections", "threads", "messages", "cpus", "touch", "silent", "batch",
+        "gathered", "nonblocking", "sendbufsz", "recvbufsz", "accelerator")
 
 
 def better(record):
@@ -92,9 +94,11 @@ class Results:
         """Lists of records that differ in nothing but the transport."""
         groups = {}
         for record in self.records:
-            if record["experiment"] == "jipc" and record["metric"].endswith("_elapsed"):
+            if record["experiment"] == "jipc" and record["metric"].endswith(("_elapsed", "_once")):
                 continue  # what the fitted costs are from
-            if better(record) and record["transport"] not in LIMITS and record["median"] > 0:
+            if record["metric"] == "idle_connection_slab":
+                continue  # a part of idle_connection
+            if better(record) and record["transport"] not in LIMITS and record["median"] >= 0:
                 key = (record["experiment"], record["metric"]) + tuple(
                     record.get(k) for k in KEYS)
                 groups.setdefault(key, []).append(record)
@@ -131,14 +135,28 @@ def best(records):
 
 
 def times(first, second):
-    """How many times better the first one is."""
-    ratio = first["median"] / second["median"]
-    return ratio if better(first) > 0 else 1 / ratio
+    """How many times better the first one is; without bound where the other one is nothing."""
+    more, less = first["median"], second["median"]
+    if better(first) < 0:
+        more, less = less, more
+    if not less:
+        return math.inf if more else 1
+    return more / less
 
 
 def overlap(first, second):
     """Whether the spreads of two records touch."""
     return first["min"] <= second["max"] and second["min"] <= first["max"]
+
+
+def quotient(first, second, factor=1, form="%.2f"):
+    """first / second, with the least and the most that the spreads of both allow."""
+    def of(one, other):
+        return form % (factor * one / other if other else math.inf)
+
+    text = of(first["median"], second["median"])
+    least, most = of(first["min"], second["max"]), of(first["max"], second["min"])
+    return text if least == most else "%s (%s–%s)" % (text, least, most)
 
 
 def figure(value, digits=3):

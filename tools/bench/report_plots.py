@@ -11,13 +11,15 @@ from report_data import LIMITS, NAMES, OURS, name  # noqa: E402
 matplotlib.rcParams.update({"svg.hashsalt": "speed", "svg.fonttype": "none", "font.size": 9,
                             "axes.spines.top": False, "axes.spines.right": False,
                             "axes.grid": True, "grid.color": "#e4e4e4"})
+LIMIT_LINES = (":", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 4)))
 COLOURS = list(plt.get_cmap("tab20").colors)
 
 
 def style(transport):
     """Ours are thick; each has its own colour on every drawing."""
     if transport in LIMITS:
-        return {"color": "black", "linewidth": 1, "linestyle": ":", "label": name(transport)}
+        return {"color": "black", "linewidth": 1, "label": name(transport),
+                "linestyle": LIMIT_LINES[sorted(LIMITS).index(transport) % len(LIMIT_LINES)]}
     number = list(NAMES).index(transport) if transport in NAMES else 0
     ours = transport in OURS
     return {"color": COLOURS[number % len(COLOURS)], "linewidth": 2.2 if ours else 1.2,

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """The experiments' tables and drawings, each a function of the results and the page."""
 import report_plots as plots
-from report_data import LIMITS, amount, cell, figure, name, scale
+from report_data import LIMITS, amount, cell, figure, name, quotient, scale
 from report_tables import OUR_NAMES, against_size, cross_table, placement, points, unit_of
+
+
+def in_ms(records):
+    """What times that are shown in milliseconds are in, or instructions."""
+    return "ms" if any(r["unit"] == "ns" for r in records) else "instructions"
 
 
 def iobench(page, results):
@@ -17,14 +22,16 @@ def iobench(page, results):
         page.heading(3, "%s messages of %s each way, %d connection%s, %s" % (
             figure(first["messages"]), amount(size), first["threads"],
             "s at once" if first["threads"] > 1 else "", placement(first["cpus"])))
+        unit = in_ms(records)
         ms = [dict(r, median=r["median"] / 1e6, min=r["min"] / 1e6, max=r["max"] / 1e6, unit="ms")
               if r["unit"] == "ns" else r for r in records]
         for side in ("client", "server"):
             cross_table(page, results, [r for r in ms if r["metric"].startswith(side)], [
-                ("%s: elapsed ms" % side if what == "elapsed" else text,
+                ("%s: elapsed %s" % (side, unit) if what == "elapsed" else text,
                  {"metric": side + "_" + what})
-                for what, text in (("elapsed", ""), ("user", "user ms"), ("system", "system ms"),
-                                   ("wait", "wait ms"), ("switches", "switches"),
+                for what, text in (("elapsed", ""), ("user", "user " + unit),
+                                   ("system", "system " + unit),
+                                   ("wait", "wait " + unit), ("switches", "switches"),
                                    ("forced_switches", "forced"), ("cpu_share", "% of a CPU"))])
     page.text("memcpy alone is the time of the copies: two a message. user and system are told "
               "by the kernel in steps of its clock tick.")
@@ -52,7 +59,7 @@ def latency(page, results):
             same = [h for h in results.histograms if h["kind"] == kind and h["cpus"] == cpus]
             if same:
                 factor, unit = scale(same[0]["unit"])
-                page.plot(plots.histograms(same, "%s, %s" % (text, placement(cpus)), unit, factor))
+                page.plot(plots.histograms(same, "%s, the last run, %s" % (text, placement(cpus)), unit, factor))
 
 
 def sweep(page, results):
@@ -63,7 +70,9 @@ def sweep(page, results):
                   "come; %s. memcpy alone: one process that writes, copies and reads in turn; a "
                   "transport whose two sides do that at the same time may be faster. Up to "
                   "1 MiB a figure of fused TCP is refused unless nine tenths of its bytes went by "
-                  "a ring; of longer messages what a full ring does not take goes by TCP."
+                  "a ring; of longer messages what a full ring does not take goes by TCP. Zero "
+                  "copy writes and reads its bytes in the ring here; in other experiments it "
+                  "copies them there, as the others do."
                   % placement(results.select("sweep")[0]["cpus"]))
         against_size(page, results, "sweep", "throughput", "Throughput against size")
 
@@ -86,8 +95,7 @@ def sovia(page, results):
                 found = results.one("ftp", metric=metric, transport=transport)
                 copy = results.one("ftp", metric=metric, transport="copy")
                 row.append(cell(found))
-                row.append("%.0f %%" % (100 * found["median"] / copy["median"])
-                           if found and copy else "")
+                row.append(quotient(found, copy, 100, "%.0f %%") if found and copy else "")
                 ring = results.one("ftp", metric=metric + "_ring", transport=transport)
                 row.append(cell(ring))
             rows.append(row)
@@ -105,8 +113,10 @@ def poller(page, results):
     if not records:
         return
     page.heading(2, "poller, after Poller_bench")
-    page.text("One connection is active among so many. The wait and the read of one byte, %s."
-              % unit_of(records))
+    page.text("One connection is active among so many. The wait and the read of one byte, %s. "
+              "open: connect, accept and a kilobyte each way; close: of both ends, by a reset, "
+              "which leaves nothing in TIME_WAIT for the next one. Of more than a thousand each "
+              "run is a part of one crowd." % unit_of(records))
     of = "poller"
     for metric in ("select", "poll", "epoll_level", "epoll_edge", "io_uring", "open", "close"):
         same = results.select("poller", metric=metric)
@@ -128,7 +138,7 @@ def jipc(page, results):
     rows = []
     for transport in results.transports(records):
         mine = {r["metric"]: r for r in records if r["transport"] == transport}
-        factor, unit = scale(mine["call_message"]["unit"])
+        factor, unit = scale(records[0]["unit"])
 
         def cell(form, *metrics, of=mine, by=factor):
             if any(metric not in of for metric in metrics):
@@ -138,9 +148,10 @@ def jipc(page, results):
 
         rows.append([
             name(transport),
-            cell("%s + %s n", "talk_connection", "talk_message"), cell("%s n", "slow_message"),
+            cell("%s + %s n", "talk_connection", "talk_message"),
+            cell("%s + %s n", "slow_once", "slow_message"),
             cell("%s + %s n", "call_connection", "call_message"),
-            cell("%s n", "implied_message"), cell("n = %s", "crossover")])
+            cell("%s + %s n", "implied_once", "implied_message"), cell("n = %s", "crossover")])
     page.text("Fitted costs of n four-byte messages, %s (weighted least squares; medians of the "
               "fits). The crossover is where one connection becomes cheaper than one a message."
               % unit)
@@ -148,16 +159,16 @@ def jipc(page, results):
                 "send, receive, reply", "implied connect", "crossover"], rows, OUR_NAMES)
     cross_table(page, results, records, [
         (metric.replace("_", ", "), {"metric": metric}) for metric in (
-            "talk_connection", "talk_message", "slow_message", "call_connection", "call_message",
-            "implied_message", "crossover")], "jipc")
+            "talk_connection", "talk_message", "slow_once", "slow_message", "call_connection",
+            "call_message", "implied_once", "implied_message", "crossover")], "jipc")
     elapsed = [r for r in records if r["metric"].endswith("_elapsed")]
     cross_table(page, results, [dict(r, median=r["median"] / 1e6, min=r["min"] / 1e6,
                                      max=r["max"] / 1e6, unit="ms")
                                 if r["unit"] == "ns" else r for r in elapsed], [
-        ("%s messages, %s" % (figure(messages), text), {"metric": way + "_elapsed",
-                                                        "messages": messages})
-        for way, text in (("talk", "one connection: ms"), ("slow", "a connection each: ms"),
-                          ("call", "send, receive, reply: ms"), ("implied", "implied connect: ms"))
+        ("%s messages, %s: %s" % (figure(messages), text, in_ms(elapsed)),
+         {"metric": way + "_elapsed", "messages": messages})
+        for way, text in (("talk", "one connection"), ("slow", "a connection each"),
+                          ("call", "send, receive, reply"), ("implied", "implied connect"))
         for messages in results.values("jipc", "messages")])
 
 
@@ -207,6 +218,18 @@ def others(page, results):
                                      ("capacity", "taken with no reader"))])
 
 
+def growth(results, records, key):
+    """A line: how each transport's figure changes from the least number to the most."""
+    said = []
+    for transport in results.transports(records):
+        mine = sorted((r for r in records if r["transport"] == transport), key=lambda r: r[key])
+        if len(mine) > 1:
+            said.append("%s × %s" % (name(transport), quotient(mine[-1], mine[0])))
+    values = [r[key] for r in records]
+    return ["from %s to %s %s: %s" % (figure(min(values)), figure(max(values)), key,
+                                      "; ".join(said))] if said else []
+
+
 def grow(page, results):
     """How costs grow."""
     if not (results.select("scale") or results.select("memory")):
@@ -229,6 +252,7 @@ def grow(page, results):
             ("%s %s, %s" % (figure(value), key, unit_of(records)) if not number
              else figure(value), {key: value})
             for number, value in enumerate(results.values(experiment, key, metric=metric))], of)
+        page.items(growth(results, records, key))
         of = None
 
 
@@ -272,11 +296,10 @@ def traced(page, results):
     rows = [["no tool", cell(plain), ""]]
     for record in records:
         if record is not plain:
-            rows.append([record["metric"], cell(record), "%+.0f %%" % (
-                100 * (record["median"] / plain["median"] - 1))])
+            rows.append([record["metric"], cell(record), quotient(record, plain)])
     page.table(["a %s round trip, %s, %s" % (amount(plain["size"]), name(plain["transport"]),
                                              placement(plain["cpus"])),
-                unit_of(records), ""], rows)
+                unit_of(records), "times without"], rows)
 
 
 SECTIONS = (native, one_copy, iobench, latency, sweep, poller, jipc, sovia, lmbench, apps, others, grow,

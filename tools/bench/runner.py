@@ -2,6 +2,7 @@
 """Runs speedbench and apps here or in a guest and reads what they print."""
 import json
 import os
+import platform
 import shlex
 import signal
 import subprocess
@@ -83,6 +84,17 @@ def records(text):
     return found
 
 
+def machine():
+    """What this machine calls itself."""
+    model = platform.machine()
+    with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    return "%s, %d processors, Linux %s" % (model, os.cpu_count(), platform.release())
+
+
 def first_in_line():
     """Asks for the processors before other programs get them, where that is allowed.
 
@@ -97,16 +109,20 @@ def first_in_line():
         pass
 
 
-def run(command):
-    """Runs command, passes its stderr through, returns its records."""
+def run(command, seen=None):
+    """Runs command, passes its stderr through, returns its records; seen gets each line first."""
+    lines = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True,
                           preexec_fn=first_in_line) as process:
         try:
-            out, _ = process.communicate()
+            for line in process.stdout:
+                lines.append(line)
+                if seen:
+                    seen(line)
         except BaseException:
             os.killpg(process.pid, signal.SIGTERM)
             raise
-    found = records(out)
+    found = records("".join(lines))
     if process.returncode:
         raise Failed("%s ended with %d" % (os.path.basename(command[0]), process.returncode),
                      found, process.returncode)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "bench.h"
 #include "transport.h"
 
 void fill(void *to, size_t len, uint64_t seed)
@@ -38,4 +39,10 @@ uint64_t sum(const void *from, size_t len)
 	for (; i < len; i++)
 		total += p[i];
 	return total;
+}
+
+void touch_check(size_t size)
+{
+	if (size % sizeof(uint64_t))
+		die("programs that touch every byte want a size that is a multiple of eight");
 }

@@ -130,6 +130,8 @@ void socket_get(struct end *e, void *to, size_t len);
 /* ---- touch.c: programs that write and read every byte ---- */
 void fill(void *to, size_t len, uint64_t seed);
 uint64_t sum(const void *from, size_t len);
+/* Ends the program unless messages of that size can be filled and summed. */
+void touch_check(size_t size);
 
 /* ---- transport_mapped.c ---- */
 int speed_family_or_die(void);

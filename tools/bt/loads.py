@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""tools/bt/loads.py paced|reasons|refused
+"""tools/bt/loads.py paced|reasons|refused|unread
 
 The loads that check watches the tools under: what they do is known to the last byte.
 """
@@ -10,6 +10,7 @@ import sys
 import time
 
 SWITCH = "/proc/sys/net/speed/loopback"
+FAMILY = "/proc/sys/net/speed/family"
 PORTS = "/proc/sys/net/speed/loopback_ports"
 PACES = 60
 PAUSE = 0.05  # seconds until the next message
@@ -17,6 +18,7 @@ THINK = 0.02  # until its answer
 CLIENT = "pace-client"
 SERVER = "pace-server"
 ALL_PROTOCOLS = 0x0003  # ETH_P_ALL
+UNREAD = 5003
 
 
 def switch(value, path=SWITCH):
@@ -111,5 +113,15 @@ def reasons():
             tap.close()
 
 
+def unread():
+    """Bytes that lie in a ring for some seconds."""
+    with open(FAMILY, encoding="ascii") as file:
+        one, other = socket.socketpair(int(file.read()), socket.SOCK_STREAM)
+    one.sendall(b"x" * UNREAD)
+    time.sleep(3)
+    if len(other.recv(UNREAD, socket.MSG_WAITALL)) != UNREAD:
+        sys.exit("not all bytes came")
+
+
 if __name__ == "__main__":
-    {"paced": paced, "reasons": reasons, "refused": refused}[sys.argv[1]]()
+    {"paced": paced, "reasons": reasons, "refused": refused, "unread": unread}[sys.argv[1]]()

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""tools/bench/test_report.py SPEEDBENCH
+
+What the report makes of known figures: who is better and how many times, which
+comparisons there are, what is said where one is missing. And what speedbench refuses:
+a figure under a wrong name is worse than none.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import plan  # noqa: E402
+import report_claims  # noqa: E402
+import report_data  # noqa: E402
+from programs import PROGRAMS  # noqa: E402
+
+PROGRAM = sys.argv.pop(1)
+
+
+def record(transport, median, experiment="latency", metric="round_trip", unit="ns", **more):
+    """One, whose spread is a tenth each way."""
+    return dict({"experiment": experiment, "transport": transport, "size": 64, "metric": metric,
+                 "unit": unit, "median": median, "min": median * 0.9, "max": median * 1.1,
+                 "runs": 5, "cpus": 2, "kernel": "6.12", "accelerator": "tcg"}, **more)
+
+
+def results(*records):
+    """Of a file with these."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        for one in records:
+            file.write(json.dumps(one) + "\n")
+        file.flush()
+        return report_data.Results(file.name)
+
+
+def speedbench(*args):
+    """Runs it natively: status, records, what it said."""
+    done = subprocess.run([PROGRAM, *args, "--accel", "native"] if "--icount" not in args else
+                          [PROGRAM, *args], check=False, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=60)
+    return (done.returncode, [json.loads(line) for line in done.stdout.splitlines()],
+            done.stderr)
+
+
+class Data(unittest.TestCase):
+    """Comparisons."""
+
+    def test_times(self):
+        """Less time is better, more bytes are; nothing at all is best, and not left out."""
+        slow, fast = record("tcp", 200), record("speed", 50)
+        self.assertEqual(report_data.times(fast, slow), 4)
+        self.assertEqual(report_data.times(slow, fast), 0.25)
+        more = record("speed", 50, unit="MB/s")
+        self.assertEqual(report_data.times(more, record("tcp", 10, unit="MB/s")), 5)
+        self.assertEqual(report_data.times(record("speed", 0), slow), float("inf"))
+
+    def test_quotient(self):
+        """With what the spreads of both allow."""
+        self.assertEqual(report_data.quotient(record("a", 100), record("b", 50)),
+                         "2.00 (1.64–2.44)")
+
+    def test_contests(self):
+        """Only what differs in nothing but the transport is compared, and parts are not."""
+        found = results(
+            record("tcp", 200), record("speed", 50), record("tcp", 300, nonblocking=True),
+            record("ring", 1), record("tcp", 9, "jipc", "slow_once"),
+            record("tcp", 9, "memory", "idle_connection_slab", "bytes")).contests()
+        self.assertEqual([[r["median"] for r in c] for c in found], [[200, 50], [300]])
+
+    def test_first(self):
+        """Where another is first it is said by how much, and whether it is sure."""
+        lines, contests, wins = report_claims.not_first(results(
+            record("tcp", 200), record("unix", 48), record("speed", 50),
+            record("tcp", 10, size=1), record("speed-mapped", 0, size=1)))
+        self.assertEqual((contests, len(lines), sum(wins.values())), (2, 1, 1))
+        self.assertIn("AF_UNIX stream", lines[0])
+        self.assertIn("1.04 times better", lines[0])
+        self.assertIn("their spreads touch", lines[0])
+
+    def test_crossover(self):
+        """A null send against a connection a message."""
+        said = report_claims.jipc(results(
+            record("tcp", 1000, "jipc", "slow_message"), record("speed", 50, "jipc", "call_message")))
+        self.assertEqual(len(said), 1)
+        self.assertIn("20.0 (16.4–24.4) times", said[0])
+
+    def test_missing(self):
+        """Nothing measured, nothing claimed; and why stands there."""
+        none = results({"experiment": "jipc", "transport": "smc", "metric": "missing",
+                        "median": None, "why": "no SMC here"})
+        for claim in (report_claims.speed_2001, report_claims.sovia, report_claims.jipc):
+            self.assertEqual(claim(none), [])
+        self.assertEqual(none.reasons(), ["SMC (jipc): no SMC here"])
+
+
+class Speedbench(unittest.TestCase):
+    """What it prints, and refuses."""
+
+    def test_record(self):
+        """A small figure keeps its digits; every run counts."""
+        status, found, said = speedbench("stream", "--size", "8", "--transports", "unix", "--runs",
+                                         "3", "--target", "5")
+        self.assertEqual(status, 0, said)
+        self.assertEqual([(r["metric"], r["runs"]) for r in found], [("throughput", 3)])
+        self.assertLessEqual(found[0]["min"], found[0]["median"])
+        self.assertNotEqual(found[0]["median"], round(found[0]["median"], 2))
+
+    def test_gathered(self):
+        """TCP_NODELAY off means TCP, and no other transport fails of it."""
+        status, found, said = speedbench("stream", "--nodelay", "no", "--transports",
+                                         "pipe,unix,tcp", "--runs", "1", "--target", "5")
+        self.assertEqual(status, 0, said)
+        self.assertEqual([r["median"] is None for r in found], [False] * 3)
+
+    def test_icount(self):
+        """Time is not told as instructions."""
+        status, found, said = speedbench("latency", "--icount", "--transports", "unix")
+        self.assertEqual((status, found), (1, []))
+        self.assertIn("does not count instructions", said)
+
+    def test_sizes(self):
+        """What cannot be summed is refused before it is measured."""
+        status, found, said = speedbench("sweep", "--size", "70", "--transports", "unix")
+        self.assertEqual((status, found), (1, []))
+        self.assertIn("multiple of eight", said)
+
+    def test_crowd(self):
+        """Crowds big and small: each run has its opening, and each way to wait its figure."""
+        for count in ("20", "1100"):
+            status, found, said = speedbench("poller", "--connections", count, "--messages", "3",
+                                             "--runs", "3", "--transports", "unix")
+            self.assertEqual(status, 0, said)
+            self.assertEqual([r["metric"] for r in found if r["runs"] == 3][-2:],
+                             ["open", "close"])
+            self.assertTrue(all(r["median"] > 0 for r in found if r["metric"] == "open"))
+
+    def test_plan(self):
+        """Of each line of make bench the experiment and its transports are there."""
+        helped = subprocess.run([PROGRAM, "--help"], check=True, text=True,
+                                stdout=subprocess.PIPE).stdout.split()
+        for words in plan.full(False) + plan.full(True) + plan.quick() + plan.counted():
+            if words[0] not in PROGRAMS:
+                self.assertIn(words[0], helped)
+            for number, word in enumerate(words):
+                if words[number - 1] == "--transports":
+                    for transport in word.split(","):
+                        self.assertIn(transport, report_data.NAMES)
+
+
+if __name__ == "__main__":
+    unittest.main()
