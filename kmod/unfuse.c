@@ -147,12 +147,13 @@ static bool inside_tcp(struct sock *sk)
 static bool urgent_unread(const struct sock *sk, const struct sock *reader)
 {
 	u32 up = READ_ONCE(tcp_sk(sk)->snd_up);
-	bool under_way = READ_ONCE(tcp_sk(sk)->snd_una) != up;
+	bool yes;
 
-	smp_rmb();	/* who has acknowledged it has noted it before */
-	if (READ_ONCE(tcp_sk(reader)->urg_data))
-		return true;
-	return under_way && before(READ_ONCE(tcp_sk(reader)->copied_seq), up);
+	smp_rmb();	/* an acknowledgment moves snd_una, and then snd_up */
+	yes = after(up, READ_ONCE(tcp_sk(sk)->snd_una)) &&
+	      before(READ_ONCE(tcp_sk(reader)->copied_seq), up);
+	smp_rmb();	/* who has acknowledged or passed it has noted it before */
+	return yes || READ_ONCE(tcp_sk(reader)->urg_data);
 }
 
 /* The reader has a call under way that knows of no ring. */

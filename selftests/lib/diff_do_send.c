@@ -16,11 +16,14 @@ int diff_cut(struct iovec *iov, void *buf, size_t len)
 	return 3;
 }
 
+/* Of this actor alone: a splice that waits holds its pipe's lock, and cannot be got past. */
 int *diff_pipe(struct diff_call *c)
 {
-	if (c->p->pipe[0] < 0)
-		DIFF_MUST(!pipe2(c->p->pipe, O_CLOEXEC | O_NONBLOCK));
-	return c->p->pipe;
+	int *pipe = c->p->pipe[c->s->actor % 4 == 1];
+
+	if (pipe[0] < 0)
+		DIFF_MUST(!pipe2(pipe, O_CLOEXEC | O_NONBLOCK));
+	return pipe;
 }
 
 /* Where the bytes come from; half of a "tail" lies before the missing memory. */

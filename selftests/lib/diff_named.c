@@ -103,6 +103,9 @@ const struct diff_named diff_named[] = {
 	{ "the acknowledgment of a send without copying, beyond the window",
 	  "net v4; b listen; a socket; a connect; a set zerocopy 1; a send 64287; "
 	  "a send 1 zerocopy; a zcdone" },
+	{ "a splice by a child and by a thread, while another waits",
+	  "net v4; b listen; a socket; a connect; b accept; a splicein 1; a2 fork; a spliceout 10; "
+	  "af splicein 10; a2 splicein 10; b send 5; b recv 30" },
 	{ "accept, in time",
 	  "net v4; b listen; b lset rcvtimeo 12; b accept" },
 	{ "SIGIO of a send without copying",

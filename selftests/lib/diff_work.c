@@ -161,7 +161,8 @@ void diff_work(int proc)
 	p->fd[1] = -1;
 	p->listener = -1;
 	p->epoll = -1;
-	p->pipe[0] = -1;
+	p->pipe[0][0] = -1;
+	p->pipe[1][0] = -1;
 	p->pid = getpid();
 	if (proc % 3 == 0)
 		DIFF_MUST(!pthread_create(&thread, NULL, second_thread, &proc));
@@ -174,7 +175,7 @@ void diff_work(int proc)
  */
 pid_t diff_fork(int proc)
 {
-	int child = proc / 3 * 3 + 2;
+	int child = proc / 3 * 3 + 2, i;
 	pid_t pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 
 	if (pid)
@@ -182,5 +183,14 @@ pid_t diff_fork(int proc)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	diff_shared->proc[child] = diff_shared->proc[proc];
 	diff_shared->proc[child].pid = getpid();
+	for (i = 0; i < 2; i++) {
+		int *pipe = diff_shared->proc[child].pipe[i];
+
+		if (pipe[0] >= 0) {
+			close(pipe[0]);
+			close(pipe[1]);
+		}
+		pipe[0] = -1;
+	}
 	act(first_actor(child));
 }

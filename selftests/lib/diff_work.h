@@ -102,7 +102,7 @@ struct diff_proc_state {
 	int fd[DIFF_FDS];
 	int listener;
 	int epoll;
-	int pipe[2];
+	int pipe[2][2];	/* of the first thread, and the second */
 };
 
 struct diff_shared {
