@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <signal.h>
 
+#include "diff_pool.h"
 #include "diff_run.h"
 
 #define COUNT(a)	((int)(sizeof(a) / sizeof((a)[0])))
@@ -18,11 +19,18 @@ static bool reads_loosely(struct diff_model *m, const struct diff_step *s,
 	return diff_is(s, DC_READ) && diff_in(m, s)->loose && !(s->words & DW_OOB);
 }
 
+/* There are bytes, for which there is no place: with none it would be EAGAIN. */
+static bool finds_no_memory(const struct diff_step *s, const struct diff_result *r)
+{
+	return r->err == EFAULT && (s->words & (DW_NULL | DW_BAD | DW_TAIL));
+}
+
 static bool some_or_none(struct diff_model *m, const struct diff_step *s,
 			 const struct diff_result *r)
 {
 	return s->code == DO_DRAIN || s->code == DO_FINISH || r->ret > 0 ||
-	       (!r->ret && !s->number) || (r->err == EAGAIN && !diff_may_wait(m, s));
+	       (!r->ret && !s->number) || (r->err == EAGAIN && !diff_may_wait(m, s)) ||
+	       finds_no_memory(s, r);
 }
 
 static void drop_size(struct diff_model *m, const struct diff_step *s, struct diff_result *r)
@@ -32,7 +40,7 @@ static void drop_size(struct diff_model *m, const struct diff_step *s, struct di
 		return;
 	r->ret = DIFF_SOME;
 	r->has = 0;
-	if (s->code != DO_FINISH && r->err == EAGAIN)
+	if (s->code != DO_FINISH && (r->err == EAGAIN || finds_no_memory(s, r)))
 		r->err = 0;
 }
 
@@ -164,7 +172,7 @@ static void drop_hint(struct diff_model *m, const struct diff_step *s, struct di
 static bool told_loosely(struct diff_model *m, const struct diff_step *s,
 			 const struct diff_result *r)
 {
-	return diff_in(m, s)->loose || diff_out(m, s)->loose;
+	return diff_in(m, s)->loose || diff_out(m, s)->loose || !diff_held(!diff_end(s->actor));
 }
 
 static void drop_sigio(struct diff_model *m, const struct diff_step *s, struct diff_result *r)
@@ -207,7 +215,10 @@ const struct diff_rule diff_rules[] = {
 	{ "hint of a zerocopy receive",
 	  "TCP merges buffers, or not, as the sender has or has not let go of them",
 	  hints, drop_hint },
-	{ "SIGIO", "as read size and send size, told by a signal", told_loosely, drop_sigio },
+	{ "SIGIO",
+	  "as read size and send size, told by a signal; and an end that a call alone holds goes "
+	  "with it, a moment after the step that ends it",
+	  told_loosely, drop_sigio },
 	{ "SIGIO of zerocopy",
 	  "tells of an acknowledgment, which may be delayed by 40 ms",
 	  told_of_zerocopy, drop_sigio },
