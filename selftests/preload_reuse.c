@@ -86,14 +86,14 @@ static void owner_round(int number, int c, struct chance *chance)
 	}
 }
 
-static int rounds;	/* of each owner */
+static int owner_rounds;
 
 static void *owner(void *arg)
 {
 	int slot = (intptr_t)arg, i;
 	struct chance chance = { 0x9e3779b97f4a7c15ull * (slot + 1) };
 
-	for (i = 0; i < rounds; i++)
+	for (i = 0; i < owner_rounds; i++)
 		owner_round(FIRST + slot, chance_below(&chance, CONNECTIONS), &chance);
 	close(FIRST + slot);
 	return NULL;
@@ -125,7 +125,7 @@ static void given(const struct transport *t, const struct under_case *c)
 	int i, fd[2];
 
 	/* With few mappings one transfer in fifty is mapped: more of them. */
-	rounds = soak_times(ROUNDS, 125) * (c->env ? 4 : 1);
+	owner_rounds = soak_times(ROUNDS, 125) * (c->env ? 4 : 1);
 	for (i = 0; i < CONNECTIONS; i++) {
 		under_pair(t, fd);
 		near_end[i] = fd[0];

@@ -138,9 +138,9 @@ def script(experiments, full=False):
                      + ["exit $bad"])
 
 
-def on_host(experiments, full=False):
+def on_host(experiments, full=False, seen=None):
     """Runs experiments (lists of arguments) on this machine's own kernel."""
-    return run(["sh", "-c", script(experiments, full)])
+    return run(["sh", "-c", script(experiments, full)], seen)
 
 
 def in_guest(experiments, kernel="6.12", icount=False, module=True, programs=False,

@@ -113,6 +113,7 @@ const struct transport transport_speedrun_sleep = {
 const struct transport transport_speedrun = {
 	.name = "speedrun",
 	.maps = true,
+	.why_unable = "its connections are those of a program of its own, whose memory would count",
 	.able = ABLE_LINK | ABLE_STREAM | ABLE_DOOR | ABLE_EPOLL | ABLE_NONBLOCKING,
 	.family = family_inet,
 	.fused = true,
