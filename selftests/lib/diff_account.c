@@ -82,7 +82,7 @@ static void note_read(struct diff_model *m, const struct diff_step *s, uint32_t 
 {
 	struct diff_dir *in = diff_in(m, s);
 
-	if (s->words & (DW_PEEK | DW_OOB | DW_ERRQUEUE))
+	if (r->err == EBADF || (s->words & (DW_PEEK | DW_OOB | DW_ERRQUEUE)))
 		return;
 	in->read += r->moved;
 	if (!in->loose) {

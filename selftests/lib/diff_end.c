@@ -173,14 +173,13 @@ static bool holds(int actor)
 	return p->fd[0] >= 0 || p->fd[1] >= 0 || p->listener >= 0 || p->epoll >= 0;
 }
 
-/* All, once more, for the signals that the end of the others made. */
-static void reset(bool all)
+static void reset(void)
 {
 	struct diff_order o = { .step = { .code = DO_RESET } };
 	int i;
 
 	for (i = 0; i < DIFF_ACTORS; i += 2) {
-		if (!diff_alive(i) || !(all || holds(i)))
+		if (!diff_alive(i) || !holds(i))
 			continue;
 		diff_order(i, &o);
 		DIFF_MUST(diff_await(i, RESET_US) == DIFF_DONE);
@@ -201,9 +200,10 @@ void diff_end_program(struct diff_run *r)
 		wait_for_late(r, end);
 	for (end = 0; end < 2; end++)
 		check(r, end);
-	reset(false);
+	reset();
+	/* A signal that comes late, of this program's sockets, is not the next one's. */
 	if (r->m.async)
-		reset(true);
+		diff_pool_stop();
 	diff_fuse_tap(false);
 	diff_pool_revive();
 }

@@ -260,6 +260,15 @@ static const char *refused_wait(struct diff_model *m, const struct diff_step *s)
 	return NULL;
 }
 
+static const char *refused_accept(struct diff_model *m, const struct diff_step *s)
+{
+	if (is_busy(m, s, DC_ACCEPT))
+		return "another one accepts";
+	if (m->defer && !diff_expected(m, s, 0))
+		return "a timer of seconds may end it";
+	return NULL;
+}
+
 static const char *refused_join(struct diff_model *m, const struct diff_step *s)
 {
 	const struct diff_busy *b = &m->busy[s->actor];
@@ -296,8 +305,8 @@ const char *diff_refused(struct diff_model *m, const struct diff_step *s)
 		return refused_send(m, s);
 	if (diff_is(s, DC_READ))
 		return refused_read(m, s);
-	if (s->code == DO_ACCEPT && is_busy(m, s, DC_ACCEPT))
-		return "another one accepts";
+	if (s->code == DO_ACCEPT)
+		return refused_accept(m, s);
 	return s->words & DW_WAIT ? refused_wait(m, s) : NULL;
 }
 

@@ -113,6 +113,12 @@ static bool settle_bytes(struct diff_run *r, int dir)
 		/* What has left has not arrived where the receiver's softirq is late. */
 		return await(r, dir, d->urgent ? is_acked : has_left, 0);
 	}
+	/* Nobody there can be asked, as before accept(); what is corked leaves by a timer. */
+	if (!diff_held(!dir)) {
+		if (!d->loose)
+			await(r, dir, has_left, 0);
+		return false;
+	}
 	if (d->loose || d->cut)
 		return !d->least || await(r, !dir, has_some, 0);
 	return await(r, !dir, has_bytes, diff_unread(d));
