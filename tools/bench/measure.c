@@ -14,12 +14,17 @@ uint64_t trial_run(struct series *s, uint64_t n)
 	return s->trial(s, n);
 }
 
-/* Long enough, and not only because something else ran meanwhile: the shorter of two. */
-static uint64_t long_trial(struct series *s, uint64_t n)
+static bool is_long(uint64_t ns)
+{
+	return ns >= opt.target_ns / 4;
+}
+
+/* One that seems long may have been disturbed: the shorter of two. */
+static uint64_t sure_trial(struct series *s, uint64_t n)
 {
 	uint64_t ns = trial_run(s, n), again;
 
-	if (s->failed || ns < opt.target_ns / 4 || n == s->n_max)
+	if (s->failed || !is_long(ns) || n == s->n_max)
 		return ns;
 	again = trial_run(s, n);
 	return again < ns ? again : ns;
@@ -37,10 +42,10 @@ static void calibrate(struct series *s)
 	for (;;) {
 		if (s->n_max && n > s->n_max)
 			n = s->n_max;
-		ns = long_trial(s, n);
+		ns = sure_trial(s, n);
 		if (s->failed)
 			return;
-		if (ns >= opt.target_ns / 4 || n == s->n_max)
+		if (is_long(ns) || n == s->n_max)
 			break;
 		n *= ns < opt.target_ns / 64 ? 8 : 3;
 	}
