@@ -28,6 +28,7 @@
 #define SPEED_SHIM_H
 
 #include <linux/netfilter.h>
+#include <linux/poll.h>
 #include <linux/speed.h>
 #include <net/inet_connection_sock.h>
 #include <net/tcp.h>
@@ -142,8 +143,9 @@ static inline struct speed_ring *shim_rx_ring(const struct shim *shim, struct sp
 static inline u32 shim_tcp_unread(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
+	s32 bytes = READ_ONCE(tp->rcv_nxt) - READ_ONCE(tp->copied_seq);
 
-	return READ_ONCE(tp->rcv_nxt) - READ_ONCE(tp->copied_seq);
+	return max(bytes, 0);	/* more came between the two looks, and was read */
 }
 
 /* Bytes of TCP that come before the ring's, arrived or not. */
@@ -248,9 +250,10 @@ int shim_bring_home(struct shim *shim, u32 reason);
 int shim_bring_home_locked(struct shim *shim, u32 reason);
 void shim_bring_reader(struct speed_ring *ring);
 
-/* shim_tx.c, shim_rx.c, shim_unread.c, shim_wait.c */
+/* shim_tx.c, shim_rx.c, shim_poll.c, shim_unread.c, shim_wait.c */
 int shim_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);
 ssize_t shim_receive(struct sock *sk, struct msghdr *msg, size_t len, int flags);
+__poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait);
 bool shim_data_ready(struct speed_ring *ring, u64 want);
 bool shim_is_readable(struct sock *sk);
 u64 shim_readable(struct speed_ring *ring, const struct sock *sk);

@@ -14,11 +14,9 @@
 #include <linux/compat.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/poll.h>
 #include <linux/workqueue.h>
 #include <net/sock.h>
 
-#include "epoll.h"
 #include "lease.h"
 #include "map.h"
 #include "ring.h"
@@ -170,35 +168,6 @@ static void watch_work(struct work_struct *work)
 void shim_watch_stop(void)
 {
 	cancel_delayed_work_sync(&watch);
-}
-
-/* What a mapped peer writes to, or NULL. */
-static struct speed_ring *mapped_ring(const struct sock *sk)
-{
-	struct shim *shim = shim_of(sk);
-	struct speed_pair *pair = shim ? shim_pair(shim) : NULL;
-
-	if (!pair || speed_ring_at_home(shim_rx_ring(shim, pair)))
-		return NULL;
-	return shim_rx_ring(shim, pair);
-}
-
-/*
- * poll(). Who waits for the edge in a queue stays there while a mapped reader
- * drains the ring, and looks no more: the flag that makes a mapped producer wake
- * is set even if there is something to read.
- */
-__poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait)
-{
-	struct speed_ring *before = mapped_ring(sock->sk), *ring;
-	u64 ticket = before ? speed_poll_begin(before, wait) : 0;
-	__poll_t mask = shim_tcp_of(sock->sk)->ops->poll(file, sock, wait);
-
-	/* Anew: TCP's may sleep. */
-	ring = mapped_ring(sock->sk);
-	if (ring)
-		mask |= speed_poll_flag(ring, file, wait, ring == before ? ticket : 0);
-	return mask;
 }
 
 static int ioctl_counted(struct shim *shim, struct socket *sock, unsigned int cmd,

@@ -6,7 +6,6 @@
 #define SPEED_SHIM_MAP_H
 
 #include <linux/net.h>
-#include <linux/poll.h>
 
 struct speed_map;
 struct speed_pair;
@@ -19,7 +18,6 @@ int shim_may_lease(struct speed_ring *ring, int role);
 int shim_wait_mapped(struct speed_ring *ring, u64 want, long *timeo);
 void shim_mapped(struct speed_map *map, bool on);
 void shim_watch_stop(void);
-__poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait);
 int shim_op_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 int shim_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 int shim_set_peek_off(struct sock *sk, int val);
