@@ -106,14 +106,9 @@ bool speed_epoll_alone(struct speed_ring *ring)
 	return func && only_func(ring) == func;
 }
 
-static bool joins(const poll_table *wait)
-{
-	return wait && wait->_qproc;
-}
-
 static bool joins_for_data(const poll_table *wait)
 {
-	return joins(wait) && (poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM));
+	return speed_poll_joins(wait) && (poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM));
 }
 
 /**
@@ -176,13 +171,13 @@ __poll_t speed_poll_flag(struct speed_ring *ring, const struct file *file,
 {
 	bool claimed = READ_ONCE(ring->epoll_func);
 
-	if (unlikely(claimed && joins(wait))) {
+	if (unlikely(claimed && speed_poll_joins(wait))) {
 		if (!joins_for_data(wait))
 			return 0;
 		if (likely(told(ring, file, ticket)))
 			return EPOLLIN | EPOLLRDNORM;
 	}
-	if (claimed || joins(wait))
+	if (claimed || speed_poll_joins(wait))
 		speed_need_data(ring);
 	return 0;
 }

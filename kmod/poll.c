@@ -111,7 +111,7 @@ __poll_t speed_poll(struct file *file, struct socket *sock, poll_table *wait)
 	if (!pair)
 		return mask | POLL_WRITABLE | EPOLLHUP;
 	end = speed_sk(sk)->end;
-	if (wait && wait->_qproc)
+	if (speed_poll_joins(wait))
 		speed_need_space(&pair->ring[end]);
 	if (!(mask & EPOLLIN))
 		mask |= poll_readable(&pair->ring[!end]);

@@ -76,7 +76,7 @@ static inline __poll_t usual(struct sock *sk, struct speed_ring *ring)
 static void join_queue(struct shim *shim, struct file *file, struct socket *sock,
 		       poll_table *wait)
 {
-	if (!wait || !wait->_qproc)
+	if (!speed_poll_joins(wait))
 		return;
 	if (shim)
 		atomic_inc(&shim->calls);

@@ -8,11 +8,9 @@
 
 #include "harness.h"
 
-#define EVERYTHING	(POLL_ALL | POLLRDNORM | POLLRDBAND | POLLWRNORM | POLLWRBAND)
-
 static void note_mask(int fd, const char *when)
 {
-	trace_mask(poll_now(fd, EVERYTHING), "poll %s", when);
+	trace_mask(poll_now(fd, POLL_EVERY), "poll %s", when);
 	trace_mask(poll_now(fd, POLLIN), "poll for IN %s", when);
 	trace_mask(poll_now(fd, POLLOUT), "poll for OUT %s", when);
 	trace_mask(poll_now(fd, 0), "poll for nothing %s", when);

@@ -10,7 +10,6 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -18,7 +17,6 @@
 #include "task.h"
 #include "tcp_pair.h"
 
-#define EVERYTHING	(POLL_ALL | POLLRDNORM | POLLRDBAND | POLLWRNORM | POLLWRBAND)
 #define SOON_MS		10000
 #define SMALL		4608	/* SO_SNDBUF, SO_RCVBUF */
 
@@ -45,7 +43,7 @@ static void comes(struct story *s, int fd, short events, const char *what)
 
 static void tell(struct story *s, const int fd[2], const char *when)
 {
-	add(s, "\n%s: %x %x", when, poll_now(fd[0], EVERYTHING), poll_now(fd[1], EVERYTHING));
+	add(s, "\n%s: %x %x", when, poll_now(fd[0], POLL_EVERY), poll_now(fd[1], POLL_EVERY));
 }
 
 /* One that waits in poll(), for ever, is asleep, and is woken by what is done next. */
@@ -224,9 +222,9 @@ static void reset(int fd[2], struct story *s)
 	close(fd[1]);
 	fd[1] = -1;
 	wait_ends(s, &w, "a reset");
-	add(s, "\nreset: %x", poll_now(fd[0], EVERYTHING));
+	add(s, "\nreset: %x", poll_now(fd[0], POLL_EVERY));
 	add(s, ", %zd", recv(fd[0], (char [8]){ 0 }, 8, 0));
-	add(s, "\nand told: %x", poll_now(fd[0], EVERYTHING));
+	add(s, "\nand told: %x", poll_now(fd[0], POLL_EVERY));
 }
 
 /* The same connection, by TCP and by a ring that has carried bytes. */

@@ -111,6 +111,7 @@ size_t end_discard(struct end *e);
 unsigned int poll_now(int fd, short events);
 unsigned int poll_wait(int fd, short events, int ms);
 #define POLL_ALL	(POLLIN | POLLPRI | POLLOUT | POLLRDHUP)
+#define POLL_EVERY	(POLL_ALL | POLLRDNORM | POLLRDBAND | POLLWRNORM | POLLWRBAND)
 /* The address of pages that cannot be read or written. */
 void *bad_pointer(void);
 int set_nonblock(int fd, bool on);
