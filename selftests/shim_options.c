@@ -208,6 +208,7 @@ static bool get_by_zerocopy(int fd, char *at, size_t room, size_t len)
 
 static void zerocopy_receive(const struct transport *t)
 {
+	long not = stat_number("tcp_not_zerocopy");
 	size_t room = 1 << 18;
 	char *at;
 	int fd[2];
@@ -223,6 +224,7 @@ static void zerocopy_receive(const struct transport *t)
 	WANT_TRUE(tcp_exchange(fd), "exchange");
 	WANT_TRUE(tcp_put(fd[0], 100000, 0), "more, by TCP");
 	WANT(tcp_reason(fd[0]), SPEED_TCP_ZEROCOPY, 0, "the reason");
+	WANT_TRUE(stat_number("tcp_not_zerocopy") > not, "tcp_not_zerocopy");
 	WANT_TRUE(get_by_zerocopy(fd[1], at, room, 100000), "bytes of TCP");
 	WANT_TRUE(tcp_exchange(fd), "exchange");
 	munmap(at, room);

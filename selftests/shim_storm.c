@@ -11,7 +11,7 @@ static void bulk(const struct transport *t)
 {
 	(void)t;
 	begin(LARGEST);
-	storm->least = soak_times(2000, 10);
+	storm->least = soak_times(200, 25);
 	run(10, both_ways);
 }
 

@@ -34,7 +34,7 @@
  * @error: errno then, or zero where it was the bytes
  * @instead: the place in the stream of what came instead, modulo its period
  * @flips: of each kind
- * @least: of all kinds together, for a storm that has had enough
+ * @least: moves back to TCP that it takes, or 0: as many as there are seconds
  */
 struct storm {
 	int fd[2];

@@ -57,7 +57,7 @@ static bool is_wild(const struct diff_opt *o)
 {
 	return o->id == OI_SNDBUF || o->id == OI_RCVBUF || o->id == OI_CORK ||
 	       o->id == OI_RCVTIMEO || o->id == OI_SNDTIMEO || o->id == OI_NONBLOCK ||
-	       o->kind == DK_ULP || o->kind == DK_REPAIR;
+	       o->id == OI_FASTOPEN || o->kind == DK_ULP || o->kind == DK_REPAIR;
 }
 
 void diff_emit_any_option(struct diff_gen *g, int actor, int code)

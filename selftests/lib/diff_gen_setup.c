@@ -62,6 +62,19 @@ static void connect_nonblocking(struct diff_gen *g)
 		g->nonblock[0] = true;
 }
 
+/* Bytes in the SYN: by one call, or by connect() that waits for the first send. */
+static void connect_with_bytes(struct diff_gen *g)
+{
+	if (diff_percent(g, 50)) {
+		diff_emit(g, DA_A, DO_SENDTO, 50, DW_FASTOPEN);
+	} else {
+		diff_emit_option(g, DA_A, DO_SET, "fastopen", 1);
+		diff_emit(g, DA_A, DO_CONNECT, 0, 0);
+		diff_emit(g, DA_A, diff_percent(g, 50) ? DO_SEND : DO_WRITEV, 50, 0);
+	}
+	g->unread[1] = 50;
+}
+
 static void connect_somehow(struct diff_gen *g)
 {
 	if (g->features & GF_SETUP && diff_percent(g, 10))
@@ -71,8 +84,7 @@ static void connect_somehow(struct diff_gen *g)
 	if (g->features & GF_SETUP && diff_percent(g, 30)) {
 		connect_nonblocking(g);
 	} else if (g->features & GF_SETUP && diff_percent(g, 10)) {
-		diff_emit(g, DA_A, DO_SENDTO, 50, DW_FASTOPEN);
-		g->unread[1] = 50;
+		connect_with_bytes(g);
 	} else {
 		diff_emit(g, DA_A, DO_CONNECT, 0, 0);
 	}

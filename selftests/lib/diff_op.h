@@ -143,7 +143,7 @@ enum diff_opt_kind {
 /* What the model must know of an option. */
 enum diff_opt_id {
 	OI_OTHER, OI_SNDBUF, OI_RCVBUF, OI_LOWAT, OI_RCVTIMEO, OI_SNDTIMEO, OI_NONBLOCK, OI_LINGER,
-	OI_URGINLINE, OI_PEEKOFF, OI_CORK, OI_MAXSEG
+	OI_URGINLINE, OI_PEEKOFF, OI_CORK, OI_MAXSEG, OI_FASTOPEN
 };
 
 #define DIFF_OPT_VALUES	5

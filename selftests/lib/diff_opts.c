@@ -67,6 +67,7 @@ const struct diff_opt diff_opts[] = {
 	{ "filter", SOL_SOCKET, SO_ATTACH_FILTER, DK_FILTER, OI_OTHER, false, VALUES(0, 1) },
 	{ "repair", IPPROTO_TCP, TCP_REPAIR, DK_REPAIR, OI_OTHER, false, VALUES(1) },
 	{ "ulp", IPPROTO_TCP, TCP_ULP, DK_ULP, OI_OTHER, false, VALUES(0, 1) },
+	{ "fastopen", IPPROTO_TCP, TCP_FASTOPEN_CONNECT, DK_INT, OI_FASTOPEN, true, VALUES(0, 1) },
 };
 
 const int diff_opts_n = COUNT(diff_opts);
