@@ -17,7 +17,6 @@
 #include "shim_map.h"
 #include "shim_proto.h"
 #include "shim_splice.h"
-#include "tell.h"
 #include "wait.h"
 
 static DEFINE_MUTEX(learn_lock);
@@ -112,29 +111,6 @@ static void shim_release_cb(struct sock *sk)
 		speed_need_data(shim_rx_ring(shim, pair));
 	if (unlikely(sk->sk_socket && sk->sk_socket->ops == shim->base->ops))
 		accepted(sk, shim);
-}
-
-/* The sum of TCP's bytes and the ring's is not what TCP wakes for. */
-static int shim_set_rcvlowat(struct sock *sk, int val)
-{
-	struct shim *shim = shim_of(sk);
-	struct speed_pair *pair;
-	int err;
-
-	if (shim && val > 1) {
-		/* A BPF program may ask in softirq, where nothing can be brought. */
-		if (!sock_owned_by_user(sk))
-			return -EBUSY;
-		shim_bring_home_locked(shim, SPEED_TCP_ODD);
-	} else if (shim) {
-		shim_bar(shim, SPEED_TCP_ODD, false);
-	}
-	err = shim_tcp_of(sk)->ops->set_rcvlowat(sk, val);
-	pair = shim ? shim_pair(shim) : NULL;
-	/* TCP tells again of bytes that are enough now, where they are its own. */
-	if (pair && shim_tcp_unread(sk) < sock_rcvlowat(sk, 0, INT_MAX) && shim_is_readable(sk))
-		speed_tell_data(pair, sk);
-	return err;
 }
 
 /* A new socket gets its listener's calls: TCP's own here, ours by accepted() if it has a shim. */

@@ -27,4 +27,7 @@ const struct shim_base *shim_tcp_of(const struct sock *sk);
 void shim_learn_bases(void);
 void shim_swap_ops(struct sock *sk, const struct shim_base *base);
 
+/* shim_lowat.c */
+int shim_set_rcvlowat(struct sock *sk, int val);
+
 #endif

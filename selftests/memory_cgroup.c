@@ -5,10 +5,9 @@
  */
 #define _GNU_SOURCE
 #include <signal.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "group.h"
 #include "stress.h"
 
 #define PAIRS		64
@@ -39,8 +38,6 @@ static int open_full(const struct transport *t, struct end e[][2])
 	return i;
 }
 
-#define GROUPS		"/sys/fs/cgroup"
-#define GROUP		GROUPS "/speed-selftest"
 
 static long number_in(const char *file, const char *name)
 {
@@ -75,11 +72,9 @@ static long number_in(const char *file, const char *name)
 static int pays(void *arg)
 {
 	static struct end e[PAIRS][2];
-	char text[32];
 	int i;
 
-	snprintf(text, sizeof(text), "%d", getpid());
-	if (file_write(GROUP "/cgroup.procs", text))
+	if (group_enter(GROUP))
 		return 1;
 	if (open_full(arg, e) != PAIRS)
 		return 5;
@@ -96,10 +91,8 @@ static int pays(void *arg)
 static int pays_and_dies(void *arg)
 {
 	static struct end e[PAIRS][2];
-	char text[32];
 
-	snprintf(text, sizeof(text), "%d", getpid());
-	if (file_write(GROUP "/cgroup.procs", text))
+	if (group_enter(GROUP))
 		return 1;
 	if (open_full(arg, e) != PAIRS)
 		return 5;
@@ -109,15 +102,7 @@ static int pays_and_dies(void *arg)
 
 static void need_group(void)
 {
-	if (geteuid())
-		trace_skip("needs root, to make a control group");
-	if (access(GROUPS "/cgroup.controllers", R_OK))
-		mount("cgroup2", GROUPS, "cgroup2", 0, NULL);
-	if (access(GROUPS "/cgroup.controllers", R_OK))
-		trace_skip("needs cgroup2");
-	file_write(GROUPS "/cgroup.subtree_control", "+memory");
-	rmdir(GROUP);
-	MUST(mkdir(GROUP, 0755) == 0);
+	group_need();
 	if (CURRENT() < 0) {
 		rmdir(GROUP);
 		trace_skip("needs CONFIG_MEMCG and the memory controller");
@@ -183,10 +168,8 @@ static void groups_go(const struct transport *t)
 static int in_tight_group(void *arg)
 {
 	static struct end e[PAIRS][2];
-	char text[32];
 
-	snprintf(text, sizeof(text), "%d", getpid());
-	if (file_write(GROUP "/cgroup.procs", text))
+	if (group_enter(GROUP))
 		return 101;
 	return open_full(arg, e);
 }

@@ -7,17 +7,14 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "group.h"
 #include "module.h"
 #include "shim_held.h"
 #include "stress.h"
 #include "tcp_pair.h"
 
-#define GROUPS		"/sys/fs/cgroup"
-#define GROUP		GROUPS "/speed-selftest"
 
 static int here(void)
 {
@@ -119,7 +116,7 @@ static int opens_in_group(void *arg)
 	struct msghdr m = rights_header(&r, &iov);
 	int fd[2];
 
-	if (file_write(GROUP "/cgroup.procs", "0"))
+	if (group_enter(GROUP))
 		return 1;
 	tcp_pair(fd);
 	if (!tcp_exchange(fd) || !tcp_fused(fd) || !tcp_put(fd[0], 200000, 0))
@@ -151,16 +148,11 @@ static void group_removed(const struct transport *t)
 
 	(void)t;
 	tcp_shim_net();
-	if (access(GROUPS "/cgroup.controllers", R_OK))
-		mount("cgroup2", GROUPS, "cgroup2", 0, NULL);
-	if (access(GROUPS "/cgroup.controllers", R_OK))
-		trace_skip("needs cgroup2");
-	file_write(GROUPS "/cgroup.subtree_control", "+memory");
-	rmdir(GROUP);
+	group_need();
 	before = dying();
 	shim_held_begin(&held);
 	for (i = 0; i < soak_times(8, 10); i++) {
-		MUST(mkdir(GROUP, 0755) == 0);
+		group_need();
 		open_in_group(fd);
 		WANT_OK(rmdir(GROUP), "rmdir");
 		WANT_TRUE(tcp_get(fd[1], 200000, 0) && tcp_exchange(fd) && tcp_fused(fd),

@@ -7,18 +7,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "group.h"
 #include "shim_held.h"
 #include "stress.h"
 #include "tcp_pair.h"
 
 #define PAIRS		40
 #define RING		(256 << 10)
-#define GROUPS		"/sys/fs/cgroup"
-#define GROUP		GROUPS "/speed-selftest"
 
 static void mem_max(long bytes)
 {
@@ -151,7 +148,7 @@ static int in_tight_group(void *arg)
 	static int fd[PAIRS][2];
 	int i, fused = 0;
 
-	if (file_write(GROUP "/cgroup.procs", "0"))
+	if (group_enter(GROUP))
 		return 101;
 	for (i = 0; i < PAIRS; i++) {
 		tcp_pair(fd[i]);
@@ -179,13 +176,10 @@ static void group(const struct transport *t)
 
 	(void)t;
 	tcp_shim_net();
-	if (access(GROUPS "/cgroup.controllers", R_OK))
-		mount("cgroup2", GROUPS, "cgroup2", 0, NULL);
-	file_write(GROUPS "/cgroup.subtree_control", "+memory");
-	rmdir(GROUP);
-	if (mkdir(GROUP, 0755) || file_write(GROUP "/memory.max", "12M")) {
+	group_need();
+	if (file_write(GROUP "/memory.max", "12M")) {
 		rmdir(GROUP);
-		trace_skip("needs cgroup2 with the memory controller");
+		trace_skip("needs the memory controller of cgroup2");
 	}
 	fused = process_join(process_start(in_tight_group, NULL));
 	WANT_OK(rmdir(GROUP), "rmdir");

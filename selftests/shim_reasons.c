@@ -8,37 +8,13 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bpf.h"
+#include "group.h"
 #include "stress.h"
 #include "tcp_pair.h"
 #include "tracing.h"
-
-#define GROUPS		"/sys/fs/cgroup"
-#define GROUP		GROUPS "/speed-selftest"
-
-static void need_group(void)
-{
-	if (geteuid())
-		trace_skip("needs root, to make a control group");
-	if (access(GROUPS "/cgroup.procs", R_OK))
-		mount("cgroup2", GROUPS, "cgroup2", 0, NULL);
-	if (access(GROUPS "/cgroup.procs", R_OK))
-		trace_skip("needs cgroup2");
-	rmdir(GROUP);
-	MUST(mkdir(GROUP, 0755) == 0);
-}
-
-static void move_to(const char *group)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
-	MUST(file_write(path, "0") == 0);
-}
 
 /* Which ends' sockets are made in the group: a bit each. */
 static void pair_grouped(int inside, int fd[2])
@@ -46,9 +22,9 @@ static void pair_grouped(int inside, int fd[2])
 	struct address a;
 	int listener, client;
 
-	move_to(inside & 2 ? GROUP : GROUPS);
+	MUST(group_enter(inside & 2 ? GROUP : GROUPS) == 0);
 	listener = tcp_listen_at(LOCAL4, 0, &a);
-	move_to(inside & 1 ? GROUP : GROUPS);
+	MUST(group_enter(inside & 1 ? GROUP : GROUPS) == 0);
 	client = tcp_socket(&a);
 	tcp_join(listener, &a, client, fd);
 	close(listener);
@@ -60,7 +36,7 @@ static void sock_ops(const struct transport *t)
 	long not;
 
 	(void)t;
-	need_group();
+	group_need();
 	tcp_shim_net();
 	prog = bpf_load(BPF_PROG_TYPE_SOCK_OPS, 1);
 	group = open(GROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -76,7 +52,7 @@ static void sock_ops(const struct transport *t)
 		WANT_TRUE((stat_number("tcp_not_cgroup") > not) == (i != 0), "%d: counted", i);
 		tcp_close(fd);
 	}
-	move_to(GROUPS);
+	MUST(group_enter(GROUPS) == 0);
 	close(group);
 	close(prog);
 	WANT_OK(rmdir(GROUP), "rmdir");

@@ -12,16 +12,23 @@ static int bpf(int cmd, union bpf_attr *attr)
 	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
 }
 
-int bpf_load_code(enum bpf_prog_type type, const struct bpf_insn *code, int count)
+int bpf_load_code_at(enum bpf_prog_type type, enum bpf_attach_type at,
+		     const struct bpf_insn *code, int count)
 {
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.prog_type = type;
+	attr.expected_attach_type = at;
 	attr.insns = (uintptr_t)code;
 	attr.insn_cnt = count;
 	attr.license = (uintptr_t)"GPL";
 	return bpf(BPF_PROG_LOAD, &attr);
+}
+
+int bpf_load_code(enum bpf_prog_type type, const struct bpf_insn *code, int count)
+{
+	return bpf_load_code_at(type, 0, code, count);
 }
 
 int bpf_load(enum bpf_prog_type type, int value)

@@ -8,7 +8,10 @@
 
 /* A descriptor, or -1 and errno. */
 int bpf_load_code(enum bpf_prog_type type, const struct bpf_insn *code, int count);
-/* The same of "return value". */
+/* The same for a program that is to be attached there. */
+int bpf_load_code_at(enum bpf_prog_type type, enum bpf_attach_type at,
+		     const struct bpf_insn *code, int count);
+/* As bpf_load_code(), of "return value". */
 int bpf_load(enum bpf_prog_type type, int value);
 /* To a control group's directory. */
 int bpf_attach_group(int prog, int group, enum bpf_attach_type at);
