@@ -79,8 +79,11 @@ static ssize_t splice_next(struct shim *shim, struct socket *sock, loff_t *ppos,
 		bool end = shim_ended(sk);
 
 		smp_rmb();	/* an end that is seen comes after all bytes */
-		if (end && !shim_unread(shim))
-			break;
+		if (end && !shim_unread(shim)) {
+			n = shim_ask_end(sk);
+			if (n != -EAGAIN)
+				return n;
+		}
 		n = splice_some(shim, sock, ppos, pipe, len, flags);
 		/* Bytes that are there now may have come since, and are next time's. */
 		if (n != -EAGAIN || !timeo ||
@@ -93,7 +96,6 @@ static ssize_t splice_next(struct shim *shim, struct socket *sock, loff_t *ppos,
 		if (signal_pending(current))
 			return sock_intr_errno(timeo);
 	}
-	return shim->base->ops->splice_read(sock, ppos, pipe, len, flags);
 }
 
 /**

@@ -114,8 +114,17 @@ static ssize_t end_locked(struct sock *sk)
 	return (1 << READ_ONCE(sk->sk_state)) & (TCPF_CLOSE | TCPF_LISTEN) ? -ENOTCONN : -EAGAIN;
 }
 
-/* A reset sets the error, then the state, then the end, with the socket locked. */
-static ssize_t ask_end(struct sock *sk)
+/**
+ * shim_ask_end() - how the stream ended
+ * @sk: the socket; shim_ended() has said so, and nothing is left to read
+ *
+ * A reset sets the error, then the state, then the end, with the socket locked; and an
+ * error may have been taken by another thread meanwhile.
+ *
+ * Context: process.
+ * Return: as TCP says it: 0 or an error; -EAGAIN where it did not end.
+ */
+ssize_t shim_ask_end(struct sock *sk)
 {
 	ssize_t n;
 
@@ -152,7 +161,7 @@ static ssize_t take_now(struct take *t, struct speed_ring *ring)
 	}
 	if (!end || t->done)
 		return -EAGAIN;
-	return ask_end(t->sk);
+	return shim_ask_end(t->sk);
 }
 
 static ssize_t take_next(struct take *t, struct speed_ring *ring)
@@ -216,7 +225,7 @@ static ssize_t peek_now(struct take *t, struct speed_ring *ring)
 	t->told &= n <= 0;
 	if (n || !end || t->done)
 		return n ?: -EAGAIN;
-	return ask_end(t->sk);
+	return shim_ask_end(t->sk);
 }
 
 static ssize_t peek_next(struct take *t, struct speed_ring *ring)

@@ -43,6 +43,7 @@ struct take {
 
 ssize_t shim_take(struct take *t);
 ssize_t shim_peek(struct take *t, struct speed_ring *ring);
+ssize_t shim_ask_end(struct sock *sk);
 
 /* Places in the stream that a peek has behind it; 0 where the call takes the bytes. */
 static inline u64 take_peeked(const struct take *t)
