@@ -114,6 +114,17 @@ static void close_pair(struct sock *sk, struct speed_pair *pair, int end)
 	release_sock(sk);
 }
 
+/*
+ * It is cloned until it stops listening, and a child of half an attachment could go on to
+ * another listener: TCP takes the ULP off, and its reference to the module, after that.
+ */
+static void close_listener(struct sock *sk, const struct shim_base *base, long timeout)
+{
+	__module_get(THIS_MODULE);
+	base->prot->close(sk, timeout);
+	module_put(THIS_MODULE);
+}
+
 /**
  * shim_close() - the last descriptor has gone
  * @sk: the socket
@@ -133,6 +144,10 @@ void shim_close(struct sock *sk, long timeout)
 		return;
 	}
 	base = shim->base;
+	if (sk->sk_state == TCP_LISTEN) {
+		close_listener(sk, base, timeout);
+		return;
+	}
 	pair = shim_take_pair(shim);
 	end = shim->end;
 	if (pair)
