@@ -8,6 +8,7 @@
  *	inode uid	of the socket
  *	pair		number of the pair, 0 where there is none; both ends show it
  *	tx rx		bytes that went through the rings
+ *	fill		bytes in the two rings, sent and received
  *	ring		sizes of the rings that hold data pages now, sent/received
  *	fused unfused	how often sending moved to the ring, and back
  *	why		why bytes sent go by TCP, "fused" where they do not
@@ -183,9 +184,11 @@ static void show_sock(struct seq_file *seq, struct sock *sk, struct shim *shim)
 	shim_tell_fusion(shim, &f);
 	show_addr(seq, sk, false);
 	show_addr(seq, sk, true);
-	seq_printf(seq, "%llu %u %llu %llu %llu %llu/%llu %llu %llu %s\n", (u64)sock_i_ino(sk),
+	seq_printf(seq, "%llu %u %llu %llu %llu %llu/%llu %llu/%llu %llu %llu %s\n",
+		   (u64)sock_i_ino(sk),
 		   from_kuid_munged(seq_user_ns(seq), READ_ONCE(sk->sk_uid)), f.pair,
-		   f.bytes[SPEED_ROLE_TX], f.bytes[SPEED_ROLE_RX], f.ring_bytes[SPEED_ROLE_TX],
+		   f.bytes[SPEED_ROLE_TX], f.bytes[SPEED_ROLE_RX], f.fill[SPEED_ROLE_TX],
+		   f.fill[SPEED_ROLE_RX], f.ring_bytes[SPEED_ROLE_TX],
 		   f.ring_bytes[SPEED_ROLE_RX], f.fused, f.unfused,
 		   f.flags & SPEED_FUSION_TX ? "fused" : speed_reason_name(f.reason));
 }
@@ -229,7 +232,7 @@ static int seq_show(struct seq_file *seq, void *v)
 	struct sock *sk;
 
 	if (!pos) {
-		seq_puts(seq, "local remote inode uid pair tx rx ring fused unfused why\n");
+		seq_puts(seq, "local remote inode uid pair tx rx fill ring fused unfused why\n");
 		return 0;
 	}
 	rcu_read_lock();

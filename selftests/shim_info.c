@@ -224,7 +224,8 @@ static void uring_more(const struct transport *t)
 
 static void listed(const struct transport *t)
 {
-	char line[512], inode[32], want[3][128], local[64], remote[64], ring[64], why[32];
+	char line[512], inode[32], want[3][128], local[64], remote[64], fill[64], ring[64],
+		why[32];
 	unsigned long number[7];
 	struct stat st;
 	int fd[2], i, seen = 0;
@@ -245,12 +246,12 @@ static void listed(const struct transport *t)
 	}
 	f = fopen("/proc/net/speed_tcp", "r");
 	MUST(f && fgets(line, sizeof(line), f));
-	WANT_TRUE(!strcmp(line, "local remote inode uid pair tx rx ring fused unfused why\n"),
+	WANT_TRUE(!strcmp(line, "local remote inode uid pair tx rx fill ring fused unfused why\n"),
 		  "head");
 	while (fgets(line, sizeof(line), f)) {
-		MUST(sscanf(line, "%63s %63s %lu %lu %lu %lu %lu %63s %lu %lu %31s", local, remote,
-			    &number[0], &number[1], &number[2], &number[3], &number[4], ring,
-			    &number[5], &number[6], why) == 11);
+		MUST(sscanf(line, "%63s %63s %lu %lu %lu %lu %lu %63s %63s %lu %lu %31s", local,
+			    remote, &number[0], &number[1], &number[2], &number[3], &number[4], fill,
+			    ring, &number[5], &number[6], why) == 12);
 		if (number[0] != st.st_ino)
 			continue;
 		seen++;
@@ -261,6 +262,7 @@ static void listed(const struct transport *t)
 		WANT(number[4], 9, 0, "rx");
 		WANT(number[5] * 10 + number[6], 10, 0, "fused once");
 		WANT_TRUE(!strcmp(why, "fused"), "why: %s", why);
+		WANT_TRUE(!strcmp(fill, "1000/0"), "fill: %s", fill);
 		WANT_TRUE(atoi(ring) > 0, "ring: %s", ring);
 	}
 	fclose(f);

@@ -131,7 +131,7 @@ def streams(*factors):
     Long runs: TCP takes some thousand messages to come to the gait that it keeps.
     """
     return [bound for size, factor, target in factors
-            for bound in fused("stream --batch --size %d --cpus one --target %d" % (size, target),
+            for bound in fused("stream --size %d --cpus one --target %d" % (size, target),
                                "stream", "message", "<=", factor, load="%d B" % size)]
 
 

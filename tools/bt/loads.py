@@ -19,6 +19,7 @@ CLIENT = "pace-client"
 SERVER = "pace-server"
 ALL_PROTOCOLS = 0x0003  # ETH_P_ALL
 UNREAD = 5003
+UNREAD_TCP = 4001
 
 
 def switch(value, path=SWITCH):
@@ -114,13 +115,20 @@ def reasons():
 
 
 def unread():
-    """Bytes that lie in a ring for some seconds."""
+    """Bytes that lie for some seconds in a ring of AF_SPEED, and in one of fused TCP."""
     with open(FAMILY, encoding="ascii") as file:
         one, other = socket.socketpair(int(file.read()), socket.SOCK_STREAM)
+    switch("1")
+    client, server = connected()
+    client.sendall(b"x")
+    server.recv(1)
     one.sendall(b"x" * UNREAD)
+    client.sendall(b"x" * UNREAD_TCP)
     time.sleep(3)
-    if len(other.recv(UNREAD, socket.MSG_WAITALL)) != UNREAD:
-        sys.exit("not all bytes came")
+    for end, size in ((other, UNREAD), (server, UNREAD_TCP)):
+        if len(end.recv(size, socket.MSG_WAITALL)) != size:
+            sys.exit("not all bytes came")
+    switch("0")
 
 
 if __name__ == "__main__":
