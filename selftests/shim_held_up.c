@@ -4,6 +4,7 @@
  * what makes its first look old: nothing is lost, or comes out of its place.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -157,10 +158,78 @@ static void shut_while_sent(const struct transport *t)
 	close(delay);
 }
 
+struct splice_call {
+	struct delay_turn turn;
+	int fd;
+};
+
+static long splice_slowly(void *arg)
+{
+	struct splice_call *c = arg;
+	int delay, out[2];
+	long n;
+
+	MUST(pipe(out) == 0);
+	delay = delay_begin_in_turn(&c->turn, "tcp_splice_read");
+	n = splice(c->fd, NULL, out[1], NULL, 64, 0);
+	if (n < 0)
+		n = -errno;
+	close(out[0]);
+	close(out[1]);
+	close(delay);
+	return n;
+}
+
+/* An error that does not end the connection, of a packet of its own that was rejected. */
+static void reject_one(int fd)
+{
+	struct sockaddr_in peer;
+	socklen_t len = sizeof(peer);
+
+	MUST(getpeername(fd, (struct sockaddr *)&peer, &len) == 0);
+	MUST(set_int(fd, IPPROTO_IP, IP_RECVERR, 1) == 0);
+	if (shell("nft 'add table ip t; add chain ip t out { type filter hook output priority 0 ; }'") ||
+	    shell("nft add rule ip t out tcp dport %d reject", ntohs(peer.sin_port)))
+		trace_skip("needs nft, and CONFIG_NFT_REJECT");
+	MUST(tcp_send_odd(fd, "rejected", 8, 0) == 8);
+	MUST(poll_wait(fd, POLLERR, 5000) & POLLERR);
+	MUST(!shell("nft delete table ip t"));
+}
+
+/* Who splices has seen an error, which another takes before it is told: there is no end. */
+static void error_taken(const struct transport *t)
+{
+	int fd[2], i;
+
+	(void)t;
+	tcp_shim_net();
+	for (i = 0; i < ROUNDS; i++) {
+		struct splice_call c = { 0 };
+		struct task k;
+		long n;
+
+		tcp_fused_pair(fd);
+		reject_one(fd[1]);
+		c.fd = fd[1];
+		task_start(&k, splice_slowly, &c);
+		delay_await(&c.turn);
+		c.turn.go = true;
+		sleep_ms(DELAY_MS / 4);
+		trace_num(get_int(fd[1], SOL_SOCKET, SO_ERROR), "%d: the error", i);
+		WANT(send(fd[0], "a", 1, 0), 1, 0, "%d: send", i);
+		WANT_TRUE(task_ends(&k, 5000), "%d: splice() ends", i);
+		shutdown(fd[0], SHUT_WR);
+		n = task_join(&k);
+		WANT_TRUE(n == 1 || n == -ECONNREFUSED, "%d: splice(): %ld", i, n);
+		tcp_close(fd);
+	}
+}
+
 static const struct test_case cases[] = {
 	{ "brought_home", brought_home, CASE_STREAM | CASE_SPEED },
 	{ "asked_late", asked_late, CASE_STREAM | CASE_SPEED },
 	{ "shut_while_sent", shut_while_sent, CASE_STREAM | CASE_SPEED },
+	{ "error_taken", error_taken, CASE_STREAM | CASE_SPEED },
 };
 
 RUN_CASES(cases)

@@ -18,31 +18,16 @@
 #define CLONES	"security_sk_alloc"	/* what a child's memory is asked of, on the way */
 #define CLOSES	"tcp_close"
 
-/**
- * struct slow_call - a thread that waits with one call
- * @ready: it does
- * @go: it may
- */
 struct slow_call {
-	atomic_bool ready, go;
+	struct delay_turn turn;
 	struct address *a;
 	int fd;
 };
 
-static int wait_slowly(struct slow_call *c, const char *function)
-{
-	int delay = delay_begin(function);
-
-	c->ready = true;
-	while (!c->go)
-		;
-	return delay;
-}
-
 static long connect_slowly(void *arg)
 {
 	struct slow_call *c = arg;
-	int delay = wait_slowly(c, CLONES);
+	int delay = delay_begin_in_turn(&c->turn, CLONES);
 	long ret = connect_to(c->fd, c->a);
 
 	close(delay);
@@ -52,7 +37,7 @@ static long connect_slowly(void *arg)
 static long close_slowly(void *arg)
 {
 	struct slow_call *c = arg;
-	int delay = wait_slowly(c, CLOSES);
+	int delay = delay_begin_in_turn(&c->turn, CLOSES);
 	long ret = close(c->fd);
 
 	close(delay);
@@ -69,13 +54,6 @@ static int listen_in_group(struct address *a)
 	return fd;
 }
 
-static void start(struct task *k, long (*call)(void *), struct slow_call *c)
-{
-	task_start(k, call, c);
-	while (!c->ready)
-		sleep_ms(1);
-}
-
 /* The listener's child is cloned, the listener begins to close, the child is there, it ends. */
 static int migrated(int round, int fd[2])
 {
@@ -89,12 +67,14 @@ static int migrated(int round, int fd[2])
 	WANT_OK(tcp_set_ulp(c[1].fd, "speed"), "%d: it asks", round);
 	c[0].fd = tcp_socket(&a);
 	c[0].a = &a;
-	start(&connects, connect_slowly, &c[0]);
-	start(&closes, close_slowly, &c[1]);
-	c[0].go = true;
+	task_start(&connects, connect_slowly, &c[0]);
+	task_start(&closes, close_slowly, &c[1]);
+	delay_await(&c[0].turn);
+	delay_await(&c[1].turn);
+	c[0].turn.go = true;
 	sleep_ms(DELAY_MS / 4);
 	heir = listen_in_group(&a);
-	c[1].go = true;
+	c[1].turn.go = true;
 	WANT_OK(task_join(&connects), "%d: connect", round);
 	WANT_OK(task_join(&closes), "%d: close", round);
 	fd[0] = c[0].fd;

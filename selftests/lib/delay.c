@@ -11,6 +11,7 @@
 #include "bpf.h"
 #include "delay.h"
 #include "procfile.h"
+#include "task.h"
 #include "trace.h"
 
 #define KPROBES		"/sys/bus/event_source/devices/kprobe/type"
@@ -92,4 +93,20 @@ int delay_begin(const char *function)
 	MUST(ioctl(event, PERF_EVENT_IOC_ENABLE, 0) == 0);
 	close(prog);
 	return event;
+}
+
+int delay_begin_in_turn(struct delay_turn *turn, const char *function)
+{
+	int delay = delay_begin(function);
+
+	turn->ready = true;
+	while (!turn->go)
+		;
+	return delay;
+}
+
+void delay_await(struct delay_turn *turn)
+{
+	while (!turn->ready)
+		sleep_ms(1);
 }

@@ -7,7 +7,18 @@
 #ifndef SPEED_SELFTESTS_DELAY_H
 #define SPEED_SELFTESTS_DELAY_H
 
+#include <stdatomic.h>
+
 #define DELAY_MS	20
+
+/**
+ * struct delay_turn - a thread that is ready for its slow call, whose turn is yet to come
+ * @ready: it waits
+ * @go: it may
+ */
+struct delay_turn {
+	atomic_bool ready, go;
+};
 
 /*
  * From now on the calling thread's calls of @function, of the kernel or a module, begin
@@ -15,5 +26,9 @@
  * which ends it when it is closed. Ends the body where there are no kprobes.
  */
 int delay_begin(const char *function);
+/* The same, and waits for its turn: what delay_begin() does takes longer than the pause. */
+int delay_begin_in_turn(struct delay_turn *turn, const char *function);
+/* Until a thread waits for its turn. */
+void delay_await(struct delay_turn *turn);
 
 #endif
