@@ -154,8 +154,9 @@ static bool fits(const struct sock *sk, u64 bytes)
  * @ring: the ring; its producer's lock is held, and it was moved back to TCP
  *
  * An urgent byte is going to follow. When the next one comes, TCP passes over this one if
- * it is the next to read, and what is in a ring does not tell it that it is not. Who reads
- * just now is not waited for.
+ * it is the next to read, and what is in a ring does not tell it that it is not. Or a part
+ * of the kernel reads, which took the socket's calls and knows of no ring: TCP tells it of
+ * all when the next byte comes. Who reads just now is not waited for.
  *
  * Context: process; takes the consumer's lock and the reader's spin lock.
  */

@@ -188,6 +188,9 @@ static ssize_t ring_round(struct shim *shim, struct speed_ring *ring, struct msg
 	n = put_all(shim, ring, msg, why);
 	if (n >= 0 && *why && !(patient && *why == SPEED_TCP_FULL)) {
 		shim_unfuse(shim, ring, *why);
+		/* It may have taken the socket's calls, and ask for TCP's queue alone. */
+		if (*why == SPEED_TCP_KERNEL)
+			shim_bring_reader(ring);
 		atomic_inc(&shim->inside);
 	}
 	mutex_unlock(lock);
