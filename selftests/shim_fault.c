@@ -45,6 +45,12 @@ static long do_odd(void)
 	return tcp_send_odd(fd[0], buf, sizeof(buf), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* What lies in the ring before an urgent byte is brought to where TCP has it. */
+static long do_urgent(void)
+{
+	return send(fd[0], "U", 1, MSG_OOB | MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static long do_recv(void)
 {
 	char in[sizeof(buf)];
@@ -73,6 +79,27 @@ static void begin_plain(void)
 {
 	tcp_shim_set(0);
 	begin_fused();
+	tcp_shim_set(1);
+	MUST(tcp_set_ulp(fd[1], "speed") == 0);
+}
+
+/* The other end is found by its names before they are translated. */
+static void begin_translated(void)
+{
+	static bool translates;
+
+	if (!translates) {
+		MUST(!shell("nft add table ip t"));
+		MUST(!shell("nft add chain ip t out '{ type nat hook output priority -100 ; }'"));
+		MUST(!shell("nft add rule ip t out ip daddr 127.0.0.9 dnat to " LOCAL4));
+		translates = true;
+	}
+	tcp_shim_set(0);
+	listener = tcp_listen_at(LOCAL4, 0, &a);
+	tcp_address(&a, "127.0.0.9", ntohs(((struct sockaddr_in *)&a.sa)->sin_port));
+	tcp_join(listener, &a, tcp_socket(&a), fd);
+	close(listener);
+	listener = -1;
 	tcp_shim_set(1);
 	MUST(tcp_set_ulp(fd[1], "speed") == 0);
 }
@@ -121,9 +148,11 @@ static const struct probe probes[] = {
 	{ "first send", begin_pair, do_send },
 	{ "send", begin_fused, do_send, .nothing = true },
 	{ "odd send", begin_fused, do_odd },
+	{ "urgent byte", begin_recv, do_urgent },
 	{ "recv", begin_recv, do_recv, .nothing = true },
 	{ "splice", begin_splice, do_splice },
 	{ "TCP_ULP speed", begin_plain, do_ulp },
+	{ "TCP_ULP speed, translated", begin_translated, do_ulp },
 	{ "TCP_ULP tls", begin_recv, do_tls },
 	{ "TCP_REPAIR", begin_recv, do_repair, .nothing = true },
 	{ "TCP_INFO", begin_fused, do_info, .nothing = true },
