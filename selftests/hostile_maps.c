@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a hostile process may do with mappings: write after revocation and after
- * close, and move, cut and pin what it got. Nothing of it may reach a connection,
- * its own or another's. Which mappings it gets is in hostile_poke.c.
+ * close, and cut and pin what it got. Nothing of it may reach a connection, its own
+ * or another's. Which mappings it gets is in hostile_poke.c; it moves them in
+ * hostile_move.c.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -12,51 +13,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "stress.h"
-
-#define RING	8192
-#define LENGTH	20000	/* bytes sent after what must not count */
+#include "scribble.h"
 
 /* Newer than some C libraries. */
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE	25
 #endif
-
-/* A stream of known bytes, piece by piece, both ends by plain call on side 0. */
-static void exact(struct end e[2], size_t from, const char *what)
-{
-	unsigned char out[500], in[500];
-	size_t at, wrong = 0;
-
-	for (at = from; at < from + LENGTH; at += sizeof(out)) {
-		stream_fill(out, sizeof(out), at);
-		wrong += send(e[0].fd, out, sizeof(out), MSG_NOSIGNAL) != sizeof(out);
-		wrong += end_recv(&e[1], in, sizeof(in), MSG_WAITALL) != sizeof(in);
-		wrong += memcmp(out, in, sizeof(in)) != 0;
-		wrong += end_send(&e[1], out, sizeof(out), MSG_NOSIGNAL) != sizeof(out);
-		wrong += recv(e[0].fd, in, sizeof(in), MSG_WAITALL) != sizeof(in);
-		wrong += memcmp(out, in, sizeof(in)) != 0;
-	}
-	WANT(wrong, 0, 0, "%s: wrong pieces", what);
-}
-
-struct scribbler {
-	struct raw *tx, *rx;
-	atomic_bool stop;
-};
-
-static long scribble(void *arg)
-{
-	struct scribbler *s = arg;
-	struct chance c = { 77 };
-
-	while (!s->stop) {
-		raw_publish(s->tx, chance64(&c));
-		raw_publish(s->rx, chance64(&c));
-		memset(s->tx->r.data + 64 * chance_below(&c, RING / 64), 0xee, 64);
-	}
-	return 0;
-}
 
 /* Stores without pause by another thread, which begin once the roles are gone. */
 static void after_revocation(const struct transport *t)
@@ -208,7 +170,7 @@ static void abuse(const struct transport *t)
 	static const int advice[] = {
 		MADV_DONTNEED, MADV_FREE, MADV_REMOVE, MADV_HUGEPAGE, MADV_MERGEABLE,
 		MADV_WILLNEED, MADV_DODUMP, MADV_DOFORK, MADV_COLD, MADV_PAGEOUT,
-		MADV_POPULATE_READ, MADV_POPULATE_WRITE, 25  /* MADV_COLLAPSE */,
+		MADV_POPULATE_READ, MADV_POPULATE_WRITE, MADV_COLLAPSE,
 	};
 	struct transport u = by_hand_0(t);
 	int mem = open("/proc/self/mem", O_RDWR);
@@ -241,8 +203,6 @@ static void abuse(const struct transport *t)
 	recv(e[0].fd, tx.r.data, 64, 0);
 	recv(e[0].fd, tx.r.peer, 64, MSG_DONTWAIT);
 	WANT_ERR(munmap(tx.r.data + PAGE, PAGE), EINVAL, "cut a page out");
-	WANT_TRUE(mremap(rx.r.data, 2 * rx.l.size, 2 * rx.l.size, MREMAP_MAYMOVE | MREMAP_DONTUNMAP,
-			 NULL) != tx.r.data, "move");
 	end_discard(&e[1]);
 	set_timeout(e[0].fd, SO_RCVTIMEO, 0);
 	while (recv(e[0].fd, buf, sizeof(buf), MSG_DONTWAIT) > 0)
