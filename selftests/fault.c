@@ -191,6 +191,12 @@ static void begin_overflow(void)
 	MUST(send(e[0].fd, buf, 4000, MSG_DONTWAIT) == 4000);
 }
 
+/* Of less than a page: no second way to its memory. */
+static long do_small(void)
+{
+	return send(e[0].fd, buf, 1000, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static void begin_recv(void)
 {
 	begin_pair();
@@ -329,6 +335,7 @@ static const struct probe probes[] = {
 	{ "accept", begin_accept, do_accept, shut, no_memory },
 	{ "send", begin_pair, do_send, end_pair, or_again },
 	{ "send beyond the ring", begin_overflow, do_send, end_pair, or_again },
+	{ "a small send beyond the ring", begin_overflow, do_small, end_pair, or_again },
 	{ "recv", begin_recv, do_recv, end_pair, no_memory },
 	{ "poll", begin_recv, do_poll, end_pair, no_memory },
 	{ "lease", begin_pair, do_lease, end_pair, or_again },
@@ -377,8 +384,9 @@ static void try_all(const struct probe *p)
 			last = err;
 		}
 		if (ret < 0 && happened && (p->call == do_bind || p->call == do_connect ||
-					    p->call == do_send || p->call == do_recv ||
-					    p->call == do_lease || p->call == do_accept))
+					    p->call == do_send || p->call == do_small ||
+					    p->call == do_recv || p->call == do_lease ||
+					    p->call == do_accept))
 			broken += p->call() < 0 && !(p->begin == begin_overflow && errno == EAGAIN);
 		p->end();
 		if (!happened)
