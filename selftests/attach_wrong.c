@@ -3,7 +3,9 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -217,6 +219,76 @@ static void not_now(const struct transport *t)
 	pair_close(e);
 }
 
+/*
+ * The library maps a lease's regions one after the other. By then somebody else has sent:
+ * the lease is gone.
+ */
+static int mapping = -1, mappings;
+
+void *mmap64(void *at, size_t len, int prot, int flags, int fd, off64_t off)
+{
+	if (fd >= 0 && fd == mapping && !mappings--)
+		MUST(send(fd, "x", 1, 0) == 1);
+	return (void *)syscall(SYS_mmap, at, len, prot, flags, fd, off);
+}
+
+/* Before the first of three, the second, or the third. */
+static void taken_before(const struct transport *t)
+{
+	int which, tries;
+	struct speed *s;
+	struct end e[2];
+
+	for (which = 0; which < 3; which++) {
+		tp_pair(t, e);
+		s = attach(e[0].fd, 0);
+		MUST(send(e[0].fd, "x", 1, 0) == 1);
+		mapping = e[0].fd;
+		mappings = which;
+		WANT_ERR(speed_map(s, SPEED_MAP_TX), EAGAIN, "taken back before it was mapped");
+		WANT_TRUE(mappings < 0, "it was");
+		mapping = -1;
+		WANT_TRUE(!mapped_leased(e[0].fd, SPEED_ROLE_TX), "nor is it held");
+		for (tries = 0; tries < 1000 && speed_map(s, SPEED_MAP_TX); tries++)
+			MUST(send(e[0].fd, "x", 1, 0) == 1);
+		WANT_TRUE(tries > 1 && tries < 1000, "after some calls, %d", tries);
+		WANT(speed_send(s, "y", 1, 0), 1, 0, "send");
+		speed_detach(s);
+		pair_close(e);
+	}
+}
+
+static int send_as_another(void *arg)
+{
+	const struct end *e = arg;
+
+	if (setgid(12345) || setuid(12345))
+		return 255;
+	return send(e->fd, "two", 3, 0) != 3;
+}
+
+/* The rings would show, and let it change, what another one sent. */
+static void two_users(const struct transport *t)
+{
+	struct speed *s;
+	struct end e[2];
+
+	if (geteuid())
+		trace_skip("needs root, to be another user");
+	tp_pair(t, e);
+	s = attach(e[0].fd, 0);
+	WANT(speed_send(s, "one", 3, 0), 3, 0, "send");
+	WANT_OK(map_soon(s, SPEED_MAP_TX), "map, by the only one");
+	WANT(process_join(process_start(send_as_another, e)), 0, 0, "another user sends");
+	want_plain(s, EACCES, "another user");
+	WANT(speed_send(s, "three", 5, 0), 5, 0, "send all the same");
+	speed_detach(s);
+	s = attach(e[1].fd, 0);
+	WANT_OK(map_soon(s, SPEED_MAP_BOTH), "map, by the peer");
+	speed_detach(s);
+	pair_close(e);
+}
+
 /* The namespace's share is used up. */
 static void no_buffers(const struct transport *t)
 {
@@ -291,6 +363,8 @@ static const struct test_case cases[] = {
 	{ "shut", shut, EACH },
 	{ "busy", busy, EACH },
 	{ "not_now", not_now, CASE_STREAM | CASE_SPEED | CASE_FUSED },
+	{ "taken_before", taken_before, EACH },
+	{ "two_users", two_users, EACH },
 	{ "no_buffers", no_buffers, CASE_BOTH | CASE_SPEED },
 	{ "no_memory", no_memory, EACH },
 	{ "socket_refused", socket_refused, CASE_BOTH | CASE_SPEED },

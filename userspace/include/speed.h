@@ -27,8 +27,8 @@
  * the interrupted transfer goes on afterwards and nothing is lost or doubled. A
  * handler may leave by siglongjmp(): the interrupted direction is then served
  * by plain system calls until the handle is detached. Transfers that sleep end
- * with EINTR, or go on, as the socket calls do. They are not cancellation
- * points while they work on the mapping.
+ * with EINTR, or go on, as the socket calls do. The functions are not
+ * cancellation points.
  *
  * Processes. After fork() a handle works in the parent and in the child. The
  * child has no mapping; it begins with plain system calls and asks for its own.
@@ -184,11 +184,13 @@ int speed_fd(const struct speed *s);
  * their system calls and tells why a direction cannot be mapped, while transfers
  * work all the same.
  *
- * Errors: ENOTCONN, EAGAIN (the direction was taken back lately, has overflowed
- * or is in use just now; of TCP: goes by TCP, or was not used for a second; or
- * receiving: SO_RCVLOWAT is more than 1 or SO_PEEK_OFF is set), EBUSY (another
- * process, thread or handle holds it), EPIPE (closed or shut down), ENOBUFS or
- * ENOMEM, EOPNOTSUPP (the socket has no rings, or SPEED_ATTACH_NOMAP), EINVAL.
+ * Errors: ENOTCONN, EAGAIN (the direction was taken back lately, or before it
+ * was mapped, has overflowed or is in use just now; of TCP: goes by TCP, or was
+ * not used for a second; or receiving: SO_RCVLOWAT is more than 1 or SO_PEEK_OFF
+ * is set), EBUSY (another process, thread or handle holds it), EACCES (another
+ * user has sent, received or mapped by this descriptor), EPIPE (closed or shut
+ * down), ENOBUFS or ENOMEM, EOPNOTSUPP (the socket has no rings, or
+ * SPEED_ATTACH_NOMAP), EINVAL.
  * With more than one bit those before the one that failed, TX first, are mapped.
  *
  * Return: 0. Signal-safe.

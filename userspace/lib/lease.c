@@ -22,7 +22,6 @@ static __u32 lease_retry(const struct speed_lease *lease, int err)
 	case EAGAIN:
 		return lease->retry ? lease->retry : LEASE_RETRY;
 	case ENOTCONN:
-	case EPERM:
 		return LEASE_RETRY_SOON;
 	case EBUSY:
 	case ENOBUFS:
@@ -81,6 +80,13 @@ static __u64 lease_record_max(struct speed *s, __u64 size)
 	return (__u64)sndbuf - 32 < size - 16 ? (__u64)sndbuf - 32 : size - 16;
 }
 
+/* The role is another's before its regions were mapped. */
+static int lease_lost(struct speed_lease *lease)
+{
+	lease->retry = LEASE_RETRY_SOON;
+	return EAGAIN;
+}
+
 /* Ask the kernel. 0 or an errno. */
 static int lease_ask(struct speed *s, int role, struct speed_lease *lease)
 {
@@ -97,11 +103,12 @@ static int lease_ask(struct speed *s, int role, struct speed_lease *lease)
 	/* Another descriptor has the number: who knows of which the regions are. */
 	if (!spd_role_still(s)) {
 		spd_map_drop(s, role);
-		return EPERM;
+		return lease_lost(lease);
 	}
 	if (err)
 		lease_give_back(s, role);
-	return err;
+	/* Of mmap(): nobody holds the lease, or somebody else. */
+	return err == EPERM ? lease_lost(lease) : err;
 }
 
 /* The lease operation of a socket's handle. */
