@@ -11,7 +11,8 @@
  * The leases are as lease_tx.pml proves them: a mapped publication counts if
  * the lease is in force, and is one step here. The NEED flags are as wake.pml
  * proves them: who publishes wakes whoever is on the queue. The consumer's
- * mapped release is a late store (tso.pml).
+ * mapped release is a late store (tso.pml), before whose barrier (E) another
+ * process may take the role back: it has a barrier of its own (H).
  */
 #define SIZE	2
 #define LIMIT	3
@@ -28,6 +29,17 @@
 #define PROCS		1
 
 #include "tso.pml"
+
+#ifdef NO_E
+#define BARRIER_E	skip
+#else
+#define BARRIER_E	full_barrier(CONS)
+#endif
+#ifdef NO_H
+#define BARRIER_H	skip
+#else
+#define BARRIER_H	full_barrier(CONS)
+#endif
 
 byte slot[SIZE];
 chan list = [LIMIT] of { byte };
@@ -216,7 +228,6 @@ inline take_list()
  */
 inline kernel_recv()
 {
-	full_barrier(CONS);
 	seen = (len(list) > 0);
 	if
 	:: mem[HEAD] != t ->
@@ -242,8 +253,6 @@ inline kernel_recv()
 #else
 inline kernel_recv()
 {
-	/* The tail that a mapped release stored is the kernel's from here on. */
-	full_barrier(CONS);
 	if
 	:: mem[HEAD] != t ->
 		take_ring();
@@ -267,16 +276,27 @@ inline kernel_recv()
 
 #define SOMETHING	(mem[HEAD] != t || mem[OVERFLOW])
 
+/*
+ * No barrier (F) and none in kernel_recv(): the queue's membership is not late here,
+ * which wake.pml has, and no store of the mapping's is late any more, after E or H.
+ */
 inline sleep_reader()
 {
 	reader_up = false;
 	on_rq = true;
-	full_barrier(CONS);
 	if
 	:: SOMETHING
 	:: else -> reached(7); reader_up
 	fi;
 	on_rq = false
+}
+
+/* The kernel goes on at what was stored, and wakes: the holder may not have. */
+inline taken_back()
+{
+	BARRIER_H;
+	t = mem[TAIL];
+	wake_writers()
 }
 
 inline mapped_recv()
@@ -285,8 +305,10 @@ inline mapped_recv()
 	:: mem[HEAD] != t ->
 		take_ring();
 		store(CONS, TAIL, t);
-		full_barrier(CONS);
-		wake_writers()
+		if
+		:: BARRIER_E; wake_writers()
+		:: reached(9); taken_back()
+		fi
 	:: mem[HEAD] == t ->
 		flag = mem[OVERFLOW];
 		if
