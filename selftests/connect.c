@@ -142,7 +142,11 @@ static void note_visits(const struct transport *t, const struct address *a)
 	note_visit(t, a, 0, 0, "root");
 }
 
-static int owned_listener(const struct transport *t, struct address *a, unsigned int mask)
+#define MODE_OF_SOCKETS	0777
+
+/* The mode is what fchmod() before bind() and the umask leave. */
+static int owned_by_mode(const struct transport *t, struct address *a, unsigned int mode,
+			 unsigned int mask)
 {
 	int fd;
 
@@ -152,12 +156,19 @@ static int owned_listener(const struct transport *t, struct address *a, unsigned
 	MUST(setresgid(OWNER, OWNER, 0) == 0);
 	MUST(setresuid(OWNER, OWNER, 0) == 0);
 	fd = tp_socket(t, 0);
+	if (mode != MODE_OF_SOCKETS)
+		NOTE(fchmod(fd, mode), "fchmod before bind");
 	tp_path_address(t, a);
 	MUST(bind_to(fd, a) == 0);
 	MUST(listen(fd, 100) == 0);
 	MUST(setresuid(0, 0, 0) == 0);
 	MUST(setresgid(0, 0, 0) == 0);
 	return fd;
+}
+
+static int owned_listener(const struct transport *t, struct address *a, unsigned int mask)
+{
+	return owned_by_mode(t, a, MODE_OF_SOCKETS, mask);
 }
 
 static void by_mode(const struct transport *t)
@@ -186,6 +197,26 @@ static void by_umask(const struct transport *t)
 
 		trace_num(mode_of(t, fd, &a), "the mode after bind with umask %03o", masks[i]);
 		note_visits(t, &a);
+		close(fd);
+	}
+}
+
+/* After bind() it changes the socket's file alone, and who may connect stays as it is. */
+static void by_fchmod(const struct transport *t)
+{
+	static const unsigned int modes[] = { 0666, 0660, 0600, 0555, 0 }, masks[] = { 0, 022 };
+	struct address a;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+	for (n = 0; n < sizeof(masks) / sizeof(masks[0]); n++) {
+		int fd = owned_by_mode(t, &a, modes[i], masks[n]);
+
+		trace_num(mode_of(t, fd, &a), "the mode after %03o, umask %03o", modes[i], masks[n]);
+		note_visits(t, &a);
+		NOTE(fchmod(fd, 0777), "fchmod after bind");
+		trace_num(mode_of(t, fd, &a), "the mode stays");
+		note_visit(t, &a, OTHER, OTHER, "another");
 		close(fd);
 	}
 }
@@ -238,6 +269,7 @@ static const struct test_case cases[] = {
 	{ "both_ways", both_ways, CASE_BOTH | CASE_TCP },
 	{ "by_mode", by_mode, CASE_BOTH },
 	{ "by_umask", by_umask, CASE_BOTH },
+	{ "by_fchmod", by_fchmod, CASE_BOTH },
 	{ "refused_then_let_in", refused_then_let_in, CASE_BOTH },
 	{ "refused_when_full", refused_when_full, CASE_BOTH },
 };

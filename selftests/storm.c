@@ -113,9 +113,10 @@ static pid_t child_of_storm(struct storm *s, uint32_t who, bool exec)
 		return pid;
 	if (!send_note(&s->e[0], who, 0) || !send_note(&s->e[0], who, 1))
 		_exit(1);
-	if (exec)
-		execve("/bin/true", argv, NULL);
-	_exit(0);
+	if (!exec)
+		_exit(0);
+	execve("/bin/true", argv, NULL);
+	_exit(2);
 }
 
 static void forks(const struct transport *t, bool exec)
