@@ -383,7 +383,14 @@ static void messages_to_pipe(const struct transport *t)
 		WANT(read(p[0], in, sizeof(in)), want, 0, "%d: in the pipe", i);
 		WANT_TRUE(stream_check(in, want, i), "%d: its bytes", i);
 	}
-	WANT_ERR(splice(e[1].fd, NULL, p[1], NULL, 10, SPLICE_F_NONBLOCK), EAGAIN, "no message");
+	/* AF_UNIX heeds the flag in its streams alone, and waits. */
+	if (!tp_is_unix(t)) {
+		ssize_t n = splice(e[1].fd, NULL, p[1], NULL, 10, SPLICE_F_NONBLOCK);
+
+		MUST(n < 0 && errno == EAGAIN);
+	}
+	MUST(!set_nonblock(e[1].fd, true));
+	WANT_ERR(splice(e[1].fd, NULL, p[1], NULL, 10, 0), EAGAIN, "no message");
 	WANT_OK(shutdown(e[0].fd, SHUT_WR), "shutdown");
 	WANT(splice(e[1].fd, NULL, p[1], NULL, 10, 0), 0, 0, "the end");
 	pair_close(e);
@@ -402,7 +409,7 @@ static const struct test_case cases[] = {
 	{ "from_pipe_closed", from_pipe_closed, CASE_STREAM | CASE_PATHS },
 	{ "from_pipe_full", from_pipe_full, CASE_STREAM | CASE_PATHS },
 	{ "messages", messages, CASE_SEQPACKET | CASE_PATHS },
-	{ "messages_to_pipe", messages_to_pipe, CASE_SEQPACKET | CASE_SPEED | CASE_PATHS },
+	{ "messages_to_pipe", messages_to_pipe, CASE_SEQPACKET | CASE_PATHS },
 	{ "proxy", proxy, CASE_ALL },
 	{ "teed", teed, CASE_ALL },
 };
