@@ -52,11 +52,16 @@ const char *under_path(void)
 	static char path[4096];
 	const char *other = getenv("SPEED_TEST_LIBRARY");
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
+	char *name;
 
 	if (other)
 		return other;
 	path[n > 0 ? n : 0] = '\0';
-	strcpy(strrchr(path, '/'), "/libspeed/libspeed-preload.so");
+	name = strrchr(path, '/');
+	strcpy(name, "/libspeed/libspeed-preload.so");
+	/* The kernel's lib.mk installs into one folder. */
+	if (access(path, R_OK))
+		strcpy(name, "/libspeed-preload.so");
 	return path;
 }
 
@@ -111,8 +116,10 @@ static void start(char **argv, const struct under_case *c, int kind, int shared,
 		if (c->env)
 			putenv(strdup(c->env));
 		preload();
-	} else if (c->flags & UNDER_LONG) {
-		unsetenv("SPEED_SOAK");	/* the long form is for the library */
+	} else {
+		unsetenv("LD_PRELOAD");	/* the kernel's runner has stdbuf's there */
+		if (c->flags & UNDER_LONG)
+			unsetenv("SPEED_SOAK");	/* the long form is for the library */
 	}
 	execl("/proc/self/exe", argv[0], c->name, which, NULL);
 	_exit(127);
