@@ -90,6 +90,8 @@ uint64_t sides_run(const struct transport *t, size_t size, uint64_t n,
 /* The same with a link for each of so many threads; both functions run in each. */
 uint64_t sides_threads(const struct transport *t, size_t size, uint64_t n,
 		       unsigned int threads, side_fn client, side_fn server);
+/* Waits until all threads of both sides are here. */
+void sides_meet(struct end *e);
 void side_limit(void);
 /* Memory that processes forked later share; zeroes. */
 void *shared_memory(size_t bytes);

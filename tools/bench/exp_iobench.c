@@ -5,6 +5,9 @@
  * with a thread at each end. For client and server: elapsed time, user and system time, time
  * waited, context switches, and the share of a processor. memcpy: the copies alone
  * that any of them must make, two each way.
+ *
+ * Both sides begin at once, when everything is connected and mapped and some messages
+ * have gone there and back: how one side waits for the other to get ready is not told.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +15,9 @@
 
 #include "bench.h"
 #include "transport.h"
+
+/* Each end has then made more transfers than the library waits for before it maps. */
+#define WARM_UP		100
 
 enum { ELAPSED, USER, SYSTEM, WAIT, SWITCHES, FORCED, SHARE, FIGURES };
 
@@ -61,28 +67,42 @@ static void tell(int side, const struct usage *from)
 	f[SHARE] = 100 * busy / f[ELAPSED];
 }
 
-static uint64_t client(struct end *e, size_t size, uint64_t n)
+static void ask(struct end *e, size_t size, uint64_t n)
 {
-	struct usage from = usage_now();
-	uint64_t i;
-
-	for (i = 0; i < n; i++) {
+	for (; n; n--) {
 		e->transport->put(e, e->buffer, size);
 		e->transport->get(e, e->buffer, size);
 	}
+}
+
+static void answer(struct end *e, size_t size, uint64_t n)
+{
+	for (; n; n--) {
+		e->transport->get(e, e->buffer, size);
+		e->transport->put(e, e->buffer, size);
+	}
+}
+
+static uint64_t client(struct end *e, size_t size, uint64_t n)
+{
+	struct usage from;
+
+	ask(e, size, WARM_UP);
+	sides_meet(e);
+	from = usage_now();
+	ask(e, size, n);
 	tell(0, &from);
 	return now_ns() - from.at;
 }
 
 static uint64_t server(struct end *e, size_t size, uint64_t n)
 {
-	struct usage from = usage_now();
-	uint64_t i;
+	struct usage from;
 
-	for (i = 0; i < n; i++) {
-		e->transport->get(e, e->buffer, size);
-		e->transport->put(e, e->buffer, size);
-	}
+	answer(e, size, WARM_UP);
+	sides_meet(e);
+	from = usage_now();
+	answer(e, size, n);
 	tell(1, &from);
 	return 0;
 }

@@ -34,7 +34,8 @@ def iobench(page, results):
                                    ("wait", "wait " + unit), ("switches", "switches"),
                                    ("forced_switches", "forced"), ("cpu_share", "% of a CPU"))])
     page.text("memcpy alone is the time of the copies: two a message. user and system are told "
-              "by the kernel in steps of its clock tick.")
+              "by the kernel in steps of its clock tick. Both sides begin to count together, "
+              "when all is connected and mapped and some messages have gone there and back.")
 
 
 def latency(page, results):

@@ -25,7 +25,6 @@ struct worker {
 	struct end *end;
 	side_fn run;
 	pthread_barrier_t *entered;	/* by all threads of this side */
-	pthread_barrier_t *left;	/* by all of both sides */
 	size_t size;
 	uint64_t n;
 	uint64_t result;
@@ -43,6 +42,11 @@ void *shared_memory(size_t bytes)
 	if (at == MAP_FAILED)
 		die("no memory: %m");
 	return at;
+}
+
+void sides_meet(struct end *e)
+{
+	pthread_barrier_wait(e->meet);
 }
 
 static void end_close(struct end *e)
@@ -71,11 +75,11 @@ static void end_enter(struct end *e, size_t size)
  * Nobody closes before all have left: the end of a peer that is in the middle of
  * its last call would take that one's lease back.
  */
-static void end_leave(struct end *e, pthread_barrier_t *left)
+static void end_leave(struct end *e)
 {
 	if (e->transport->leave)
 		e->transport->leave(e);
-	pthread_barrier_wait(left);
+	sides_meet(e);
 	end_close(e);
 	free(e->buffer);
 }
@@ -87,7 +91,7 @@ static void *work(void *argument)
 	end_enter(w->end, w->size);
 	pthread_barrier_wait(w->entered);
 	w->result = w->run(w->end, w->size, w->n);
-	end_leave(w->end, w->left);
+	end_leave(w->end);
 	return NULL;
 }
 
@@ -101,7 +105,7 @@ static void enter_process(int side, unsigned int threads)
 
 /* One side of all links; the longest time of its threads. */
 static uint64_t side(struct link *links, unsigned int threads, int which, side_fn run,
-		     size_t size, uint64_t n, pthread_barrier_t *left)
+		     size_t size, uint64_t n, pthread_barrier_t *meet)
 {
 	struct worker w[THREADS_MAX];
 	pthread_barrier_t entered;
@@ -113,8 +117,9 @@ static uint64_t side(struct link *links, unsigned int threads, int which, side_f
 		end_close(&links[i].end[!which]);
 		w[i] = (struct worker){
 			.end = &links[i].end[which], .run = run, .entered = &entered,
-			.left = left, .size = size, .n = n,
+			.size = size, .n = n,
 		};
+		w[i].end->meet = meet;
 		w[i].end->thread = i;
 		w[i].end->size = size;
 	}
@@ -165,7 +170,7 @@ static void links_open(const struct transport *t, struct link *links, unsigned i
 uint64_t sides_threads(const struct transport *t, size_t size, uint64_t n,
 		       unsigned int threads, side_fn client, side_fn server)
 {
-	pthread_barrier_t *left = both_sides(threads);
+	pthread_barrier_t *meet = both_sides(threads);
 	struct link links[THREADS_MAX];
 	uint64_t result;
 	int status;
@@ -177,13 +182,13 @@ uint64_t sides_threads(const struct transport *t, size_t size, uint64_t n,
 		die("fork: %m");
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		side(links, threads, 1, server, size, n, left);
+		side(links, threads, 1, server, size, n, meet);
 		_exit(0);
 	}
-	result = side(links, threads, 0, client, size, n, left);
+	result = side(links, threads, 0, client, size, n, meet);
 	if (waitpid(pid, &status, 0) != pid || status)
 		die("%s: the server of %s failed (status 0x%x)", opt.experiment, t->name, status);
-	munmap(left, sizeof(*left));
+	munmap(meet, sizeof(*meet));
 	alarm(0);
 	return result;
 }

@@ -9,6 +9,7 @@
 #ifndef TRANSPORT_H
 #define TRANSPORT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -42,6 +43,7 @@ struct end {
 	unsigned char *buffer;	/* BUFFER_MAX bytes or a message's, private */
 	struct rival *rival;
 	unsigned int thread;	/* which of several */
+	pthread_barrier_t *meet;	/* of all threads of both sides */
 	size_t size;		/* of a message */
 	uint64_t calls;		/* speedrun: transfers that this end has made */
 };
