@@ -114,7 +114,9 @@ def poller(page, results):
     if not records:
         return
     page.heading(2, "poller, after Poller_bench")
-    page.text("One connection is active among so many. The wait and the read of one byte, %s. "
+    page.text("One connection is active among so many. Timed is the call that waits and the read of "
+              "one byte, %s; not the send, which wakes whoever waits. io_uring leaves what an "
+              "arriving byte gives it to do to the wait (DEFER_TASKRUN), so that is timed too. "
               "open: connect, accept and a kilobyte each way; close: of both ends, by a reset, "
               "which leaves nothing in TIME_WAIT for the next one. Of more than a thousand each "
               "run is a part of one crowd." % unit_of(records))
