@@ -321,10 +321,6 @@ void exp_jipc(void)
 	for (i = 0; i < count; i++) {
 		all[i].size = BYTES;
 		all[i].messages = opt.messages ? opt.messages : 10000;
-		if (all[i].transport->type == SOCK_SEQPACKET) {
-			emit_impossible(all[i].transport->name, all[i].transport->why_unable);
-			continue;
-		}
 		guard(&all[i], one_transport);
 		/* The same connections, by a door of their own. */
 		if (!strcmp(all[i].transport->name, "speed")) {

@@ -54,7 +54,7 @@ class Results:
 
     def reasons(self):
         """A line for each reason why something was not measured: what failed comes first."""
-        words = {"failed": "failed: ", "missing": "", "impossible": "not possible: "}
+        words = {"failed": "failed: ", "missing": "", "impossible": ""}
         where = {}
         for record in self.absent:
             what = record["experiment"]

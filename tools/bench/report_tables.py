@@ -9,7 +9,7 @@ OUR_NAMES = {name(t) for t in OURS}
 def cross_table(page, results, records, columns, of=None):
     """Rows are transports; columns pairs: a head, and what its records are like.
 
-    of: the experiment whose impossible transports have rows too, which say why.
+    of: the experiment whose transports that are not measured have rows too, which say why.
     """
     columns = [(head, wanted) for head, wanted in columns
                if any(all(r.get(k) == v for k, v in wanted.items()) for r in records)]
@@ -22,7 +22,7 @@ def cross_table(page, results, records, columns, of=None):
             row.append(cell(found[0]) if found else "")
         rows.append(row)
     if of:
-        rows += [[name(t), "not possible: " + why] for t, why in results.impossible(of, records).items()]
+        rows += [[name(t), "not measured: " + why] for t, why in results.impossible(of, records).items()]
     page.table(["median (least–most)"] + [head for head, _ in columns], rows, OUR_NAMES)
 
 

@@ -140,6 +140,18 @@ class Speedbench(unittest.TestCase):
                              ["open", "close"])
             self.assertTrue(all(r["median"] > 0 for r in found if r["metric"] == "open"))
 
+    def test_packets(self):
+        """Messages that keep their bounds are measured wherever their stream is."""
+        for words in (("poller", "--connections", "20", "--messages", "3"),
+                      ("scale", "--connections", "20", "--target", "5"),
+                      ("jipc", "--messages", "20")):
+            status, found, said = speedbench(*words, "--runs", "1", "--transports",
+                                             "unix,unix-seqpacket")
+            self.assertEqual(status, 0, said)
+            for transport in ("unix", "unix-seqpacket"):
+                self.assertTrue([r for r in found if r["transport"] == transport
+                                 and r["median"] is not None], words)
+
     def test_plan(self):
         """Of each line of make bench the experiment and its transports are there."""
         helped = subprocess.run([PROGRAM, "--help"], check=True, text=True,

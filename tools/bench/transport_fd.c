@@ -149,7 +149,6 @@ int family_inet(void)
 
 #define ABLE_SOCKET	(ABLE_LINK | ABLE_STREAM | ABLE_DOOR | ABLE_MEMORY | ABLE_EPOLL | \
 			 ABLE_NONBLOCKING)
-#define ABLE_PACKET	(ABLE_LINK | ABLE_STREAM | ABLE_DOOR | ABLE_NONBLOCKING)
 
 const struct transport transport_pipe = {
 	.name = "pipe",
@@ -193,8 +192,7 @@ const struct transport transport_speed = {
 
 const struct transport transport_unix_packet = {
 	.name = "unix-seqpacket",
-	.why_unable = "it is as its stream, which is measured",
-	.able = ABLE_PACKET,
+	.able = ABLE_SOCKET,
 	.family = family_unix,
 	.type = SOCK_SEQPACKET,
 	.open = socket_link,
@@ -205,8 +203,7 @@ const struct transport transport_unix_packet = {
 
 const struct transport transport_speed_packet = {
 	.name = "speed-seqpacket",
-	.why_unable = "it is as its stream, which is measured",
-	.able = ABLE_PACKET,
+	.able = ABLE_SOCKET,
 	.family = speed_family_or_die,
 	.type = SOCK_SEQPACKET,
 	.open = socket_link,

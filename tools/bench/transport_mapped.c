@@ -227,7 +227,7 @@ static void ring_open(const struct transport *t, struct link *l)
 const struct transport transport_mapped = {
 	.name = "speed-mapped",
 	.maps = true,
-	.why_unable = "its connections are those of AF_SPEED by system call",
+	.why_unable = "connections are opened and used by system call here, as AF_SPEED's are",
 	.able = ABLE_MAPPED,
 	.family = speed_family_or_die,
 	.open = socket_link,
@@ -255,7 +255,7 @@ const struct transport transport_mapped_sleep = {
 const struct transport transport_zc = {
 	.name = "speed-zc",
 	.maps = true,
-	.why_unable = "its connections are those of AF_SPEED by system call",
+	.why_unable = "connections are opened and used by system call here, as AF_SPEED's are",
 	.able = ABLE_MAPPED,
 	.family = speed_family_or_die,
 	.open = socket_link,

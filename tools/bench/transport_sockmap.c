@@ -159,7 +159,7 @@ static const char *sockmap_missing(void)
 
 const struct transport transport_sockmap = {
 	.name = "tcp-sockmap",
-	.why_unable = "its connections are TCP's",
+	.why_unable = "connections are opened here and entered in no map, and are TCP's then",
 	.able = ABLE_LINK | ABLE_STREAM,
 	.family = family_inet,
 	.missing = sockmap_missing,

@@ -135,7 +135,7 @@ static const char *uring_missing(void)
 
 const struct transport transport_uring = {
 	.name = "tcp-io_uring",
-	.why_unable = "its connections are TCP's",
+	.why_unable = "connections are opened and used by plain calls here, and are TCP's then",
 	.able = ABLE_LINK | ABLE_STREAM,
 	.family = family_inet,
 	.missing = uring_missing,
