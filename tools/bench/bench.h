@@ -105,6 +105,7 @@ struct series {
 	unsigned int messages;
 	unsigned int param;	/* the experiment's own, for its trial */
 	uint64_t n;		/* operations in a trial */
+	uint64_t n_min;		/* a run has at least so many */
 	uint64_t n_max;		/* 0: no bound */
 	/* Runs n operations; returns nanoseconds (instructions under icount). */
 	uint64_t (*trial)(struct series *s, uint64_t n);

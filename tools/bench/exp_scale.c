@@ -5,9 +5,17 @@
  *
  * Connections: all are open and used one after the other, round and round: a 64-byte
  * message there and back, a 4 KiB message one way; and what opening takes. (What they
- * hold of memory is the experiment memory.) Threads: each with a connection of its
- * own, 64-byte round trips; told is how many of them all make a second.
+ * hold of memory is the experiment memory.) The first rounds are not timed, and a run
+ * is a round at least, so that all are met, and none for the first time. Threads: each
+ * with a connection of its own, 64-byte round trips; told is how many of them all make
+ * a second.
+ *
+ *	untimed_uses	of each connection, before the first run
+ *	..._uses	of each connection, in a run
+ *	mapped_ends	what the library has mapped in the end, of two for each connection
  */
+#define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +27,14 @@
 #define SMALL		64
 #define LARGE		4096
 #define CONNECTIONS	50000
+/*
+ * Untimed rounds: of crowds that the library maps, more transfers than it waits for
+ * before it does; of those that are more than it maps, one.
+ */
+#define MANY		1000
+#define ROUNDS_FEW	16
+#define ROUNDS_MANY	1
+#define REGIONS		6	/* that it maps for an end: three each way */
 
 enum { ROUND_TRIP, ONE_WAY };
 
@@ -38,16 +54,12 @@ static void move_bytes(int from, int to, size_t len)
 	}
 }
 
-static uint64_t trial(struct series *s, uint64_t n)
+static void use(struct series *s, uint64_t n)
 {
 	struct crowd *c = s->private;
-	uint64_t start, i;
 
-	cpu_pin(0, 1);
-	side_limit();
-	start = now_ns();
-	/* Each run goes on where the last one ended: of many it meets others. */
-	for (i = 0; i < n; i++) {
+	/* Each run goes on where the last one ended. */
+	for (; n; n--) {
 		/* A stride that is no divisor: neighbours in memory are not used in turn. */
 		unsigned int at = (unsigned int)(c->used++ * 7919 % c->count);
 
@@ -55,26 +67,77 @@ static uint64_t trial(struct series *s, uint64_t n)
 		if (s->param == ROUND_TRIP)
 			move_bytes(c->server[at], c->client[at], SMALL);
 	}
+}
+
+static uint64_t trial(struct series *s, uint64_t n)
+{
+	uint64_t start;
+
+	cpu_pin(0, 1);
+	side_limit();
+	start = now_ns();
+	use(s, n);
 	return now_ns() - start;
+}
+
+/* The same in each run. */
+static void emit_count(const struct series *s, const char *metric, double count,
+		       const char *unit)
+{
+	double values[RUNS_MAX];
+	unsigned int run;
+
+	for (run = 0; run < opt.runs; run++)
+		values[run] = count;
+	emit_value("scale", s, values, metric, unit);
 }
 
 static void traffic(struct series *s, unsigned int param, size_t size)
 {
+	const char *metric = param == ONE_WAY ? "throughput" : "round_trip";
+	char uses[32];
+
 	s->param = param;
 	s->size = size;
 	measure(s, 1);
 	if (param == ONE_WAY)
 		to_bandwidth(s);
-	emit("scale", s, param == ONE_WAY ? "throughput" : "round_trip",
-	     param == ONE_WAY ? unit_of_bandwidth() : unit_of_time());
+	emit("scale", s, metric, param == ONE_WAY ? unit_of_bandwidth() : unit_of_time());
+	snprintf(uses, sizeof(uses), "%s_uses", metric);
+	emit_count(s, uses, (double)s->n / s->connections, "uses");
+}
+
+static unsigned int mapped_ends(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	unsigned int regions = 0;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, "[speed]"))
+			regions++;
+	if (f)
+		fclose(f);
+	return regions / REGIONS;
 }
 
 static void all_traffic(struct series *s, struct crowd *c)
 {
+	uint64_t rounds = s->connections > MANY ? ROUNDS_MANY : ROUNDS_FEW;
+
 	s->private = c;
 	s->trial = trial;
+	s->n_min = s->connections;
+	s->param = ROUND_TRIP;
+	cpu_pin(0, 1);
+	side_limit();
+	use(s, rounds * s->connections);
+	emit_count(s, "untimed_uses", (double)rounds, "uses");
 	traffic(s, ROUND_TRIP, SMALL);
 	traffic(s, ONE_WAY, LARGE);
+	s->size = 0;
+	if (s->transport->maps)
+		emit_count(s, "mapped_ends", mapped_ends(), "ends");
 }
 
 static void one_crowd(struct series *s)

@@ -51,6 +51,8 @@ static void calibrate(struct series *s)
 	}
 	if (ns < opt.target_ns)
 		n = (uint64_t)((double)n * (double)opt.target_ns / (double)(ns + 1)) + 1;
+	if (n < s->n_min)
+		n = s->n_min;
 	if (s->n_max && n > s->n_max)
 		n = s->n_max;
 	s->n = n;

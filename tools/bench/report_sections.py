@@ -4,6 +4,8 @@ import report_plots as plots
 from report_data import LIMITS, amount, cell, figure, name, quotient, scale
 from report_tables import OUR_NAMES, against_size, cross_table, placement, points, unit_of
 
+IDLE_NS = 1e9  # REAP_IDLE of kmod/reap.c
+
 
 def in_ms(records):
     """What times that are shown in milliseconds are in, or instructions."""
@@ -233,11 +235,40 @@ def growth(results, records, key):
                                       "; ".join(said))] if said else []
 
 
+def how_used(results):
+    """Lines: how often a crowd's connections were used, and how many the library mapped."""
+    def each(metric):
+        found = results.select("scale", metric=metric)
+        uses = [(count, [r["median"] for r in found if r["connections"] == count])
+                for count in results.values("scale", "connections", metric=metric)]
+        return "; ".join("%s of %s" % ("–".join(dict.fromkeys((figure(min(n)), figure(max(n))))),
+                                       figure(count)) for count, n in uses)
+
+    lines = ["how often each connection is used %s: %s" % (text, each(metric)) for metric, text in (
+        ("untimed_uses", "before the first run, untimed, by their number"),
+        ("round_trip_uses", "in a run of round trips"),
+        ("throughput_uses", "in a run of 4 KiB messages")) if each(metric)]
+    ends = results.select("scale", metric="mapped_ends")
+    if ends:
+        lines.append("ends that speedrun has mapped in the end: %s; it maps at most so many at a "
+                     "time as its --mappings tells it, and both ends of these are its own" % "; ".join(
+                         "%s of %s" % (figure(r["median"]), figure(2 * r["connections"]))
+                         for r in sorted(ends, key=lambda r: r["connections"])))
+    slow = sorted({r["connections"] for r in results.select("scale", metric="round_trip", unit="ns")
+                   if r["connections"] * r["median"] > IDLE_NS})
+    if slow:
+        lines.append("a round of all takes longer than the second after which an idle ring gives "
+                     "its pages back, for some transport at least: %s connections"
+                     % ", ".join(map(figure, slow)))
+    return lines
+
+
 def grow(page, results):
     """How costs grow."""
     if not (results.select("scale") or results.select("memory")):
         return
     page.heading(2, "scale")
+    page.items(how_used(results))
     of = "scale"
     for experiment, metric, key, title in (
             ("scale", "round_trip", "connections", "64 bytes there and back, each in turn"),
