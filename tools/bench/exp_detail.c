@@ -2,7 +2,7 @@
 /*
  * latency --detail: what each write and each read of a round trip takes, at the
  * client and at the server: median, 99 and (of a thousand and more) 99.9 of a hundred,
- * the longest, and a histogram. A read at the server contains the wait for the client.
+ * the longest, and a histogram. A read contains the wait for the other side.
  * What reading the clock takes is taken off.
  */
 #include <stdio.h>

@@ -22,15 +22,25 @@ def with_unit(record):
     return "%s %s" % (cell(record), scale(record["unit"])[1])
 
 
+def contests_of(results):
+    """Those of whole operations: parts of one, such as a side's read, also hold waiting."""
+    for contest in results.contests():
+        experiment, metric = contest[0]["experiment"], contest[0]["metric"]
+        if experiment == "iobench" and metric != "client_elapsed":
+            continue
+        if experiment == "latency-detail" and not metric.startswith("round_trip_"):
+            continue
+        yield contest
+
+
 def not_first(results):
     """Lines for the contests that another transport wins, the widest margins first.
 
-    And how many contests there are, and which settings of ours win how many.
+    And how many contests there are, which settings of ours win how many, and in how many
+    of those the spreads touch.
     """
-    lines, contests, wins = [], 0, Counter()
-    for contest in results.contests():
-        if contest[0]["experiment"] == "iobench" and contest[0]["metric"] != "client_elapsed":
-            continue
+    lines, contests, wins, close = [], 0, Counter(), 0
+    for contest in contests_of(results):
         ours = [r for r in contest if r["transport"] in OURS]
         theirs = [r for r in contest if r["transport"] not in OURS]
         if not ours or not theirs:
@@ -39,21 +49,20 @@ def not_first(results):
         mine, other = best(ours), best(theirs)
         if times(mine, other) >= 1:
             wins[setting(mine)] += 1
+            close += overlap(mine, other)
             continue
         factor = times(other, mine)
         lines.append((factor, "%s: %s, %s, is %.2f times better than the best of ours, %s (%s), "
                       "%s%s" % (where(mine), name(other["transport"]), with_unit(other), factor,
                                 name(mine["transport"]), setting(mine), with_unit(mine),
                                 "; their spreads touch" if overlap(mine, other) else "")))
-    return [text for _, text in sorted(lines, reverse=True)], contests, wins
+    return [text for _, text in sorted(lines, reverse=True)], contests, wins, close
 
 
 def fused_loses(results):
     """The same for TCP against itself, fused: what an unmodified program would lose."""
     lines = []
-    for contest in results.contests():
-        if contest[0]["experiment"] == "iobench" and contest[0]["metric"] != "client_elapsed":
-            continue
+    for contest in contests_of(results):
         fused = next((r for r in contest if r["transport"] == "tcp-fused"), None)
         plain = next((r for r in contest if r["transport"] == "tcp"), None)
         if fused and plain and times(fused, plain) < 1:
@@ -118,13 +127,16 @@ def jipc(results):
 
 def write(page, results):
     """The first part of a kernel's report."""
-    lines, contests, wins = not_first(results)
+    lines, contests, wins, close = not_first(results)
     page.heading(3, "Where speed is not first")
     page.text("Of %d comparisons (best of speed's doors against best of the others, same "
               "experiment, size and processors) speed is not first in %d:" % (contests, len(lines)))
     page.items(lines)
-    page.text("It is first in %d, so many times with: %s." % (sum(wins.values()), "; ".join(
-        "%s, %d" % pair for pair in wins.most_common()) or "none"))
+    page.text("It is first in %d, and in %d of these the spreads of both touch; so many times "
+              "with: %s." % (sum(wins.values()), close, "; ".join(
+                  "%s, %d" % pair for pair in wins.most_common()) or "none"))
+    page.text("Of latency's single calls only the round trips are such comparisons, of iobench "
+              "the client's elapsed time.")
     lines = fused_loses(results)
     page.text("Where TCP, fused, is not better than plain TCP: %s" % (
         "%d comparisons." % len(lines) if lines else "nowhere."))

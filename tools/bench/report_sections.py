@@ -51,6 +51,7 @@ def latency(page, results):
         records = results.select("latency-detail", cpus=cpus)
         page.heading(2, "Each call of a round trip of %s, %s, %s of them" % (
             amount(records[0]["size"]), placement(cpus), figure(records[0]["messages"])))
+        page.text("A read, the client's or the server's, contains the wait for the other side.")
         for kind, text in (("round_trip", "round trip"), ("client_write", "client, write"),
                            ("client_read", "client, read"), ("server_read", "server, read"),
                            ("server_write", "server, write")):

@@ -75,13 +75,23 @@ class Data(unittest.TestCase):
 
     def test_first(self):
         """Where another is first it is said by how much, and whether it is sure."""
-        lines, contests, wins = report_claims.not_first(results(
+        lines, contests, wins, close = report_claims.not_first(results(
             record("tcp", 200), record("unix", 48), record("speed", 50),
-            record("tcp", 10, size=1), record("speed-mapped", 0, size=1)))
-        self.assertEqual((contests, len(lines), sum(wins.values())), (2, 1, 1))
+            record("tcp", 10, size=1), record("speed-mapped", 0, size=1),
+            record("tcp", 21, size=2), record("speed", 20, size=2)))
+        self.assertEqual((contests, len(lines), sum(wins.values()), close), (3, 1, 2, 1))
         self.assertIn("AF_UNIX stream", lines[0])
         self.assertIn("1.04 times better", lines[0])
         self.assertIn("their spreads touch", lines[0])
+
+    def test_parts(self):
+        """A side's read, which is mostly waiting, is no comparison; the round trip is one."""
+        lines, contests, _, _ = report_claims.not_first(results(*(
+            record(transport, median, "latency-detail", metric + "_p50")
+            for transport, median in (("unix", 10), ("speed", 50))
+            for metric in ("round_trip", "client_read", "server_write"))))
+        self.assertEqual((contests, len(lines)), (1, 1))
+        self.assertIn("latency-detail round trip p50", lines[0])
 
     def test_crossover(self):
         """A null send against a connection a message."""
@@ -151,6 +161,16 @@ class Speedbench(unittest.TestCase):
             for transport in ("unix", "unix-seqpacket"):
                 self.assertTrue([r for r in found if r["transport"] == transport
                                  and r["median"] is not None], words)
+
+    def test_scale(self):
+        """Of a crowd that is too many for a short run each one is used, and not for the first time."""
+        status, found, said = speedbench("scale", "--connections", "2000", "--runs", "1",
+                                         "--target", "1", "--transports", "unix")
+        self.assertEqual(status, 0, said)
+        for metric in ("untimed_uses", "round_trip_uses", "throughput_uses"):
+            uses = [r["median"] for r in found if r["metric"] == metric]
+            self.assertEqual(len(uses), 5)
+            self.assertGreaterEqual(min(uses), 1)
 
     def test_plan(self):
         """Of each line of make bench the experiment and its transports are there."""
