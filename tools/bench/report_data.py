@@ -21,8 +21,14 @@ OURS = {"tcp-fused", "tcp-fused-poll", "speedrun", "speed", "speed-seqpacket", "
 LIMITS = {"memcpy", "copy", "ring", "bare", "onecopy"}  # not transports: what they are held against
 LESS_IS_BETTER = {"ns", "instructions"}
 MORE_IS_BETTER = {"MB/s", "requests/s", "transactions/s", "1/s"}
+SPLICED = 4096  # bytes from which the vmsplice pipe uses vmsplice(): PAGE of its C file
 KEYS = ("size", "connections", "threads", "messages", "cpus", "touch", "silent", "batch",
         "gathered", "nonblocking", "sendbufsz", "recvbufsz", "accelerator")
+
+
+def is_plain_pipe(record):
+    """The vmsplice pipe where it writes: the rival of that name takes no part."""
+    return record["transport"] == "vmsplice" and record["size"] < SPLICED
 
 
 def better(record):
@@ -98,6 +104,8 @@ class Results:
                 continue  # what the fitted costs are from
             if record["metric"] == "idle_connection_slab":
                 continue  # a part of idle_connection
+            if is_plain_pipe(record):
+                continue
             if better(record) and record["transport"] not in LIMITS and record["median"] >= 0:
                 key = (record["experiment"], record["metric"]) + tuple(
                     record.get(k) for k in KEYS)

@@ -69,7 +69,7 @@ class Data(unittest.TestCase):
         """Only what differs in nothing but the transport is compared, and parts are not."""
         found = results(
             record("tcp", 200), record("speed", 50), record("tcp", 300, nonblocking=True),
-            record("ring", 1), record("tcp", 9, "jipc", "slow_once"),
+            record("ring", 1), record("vmsplice", 1), record("tcp", 9, "jipc", "slow_once"),
             record("tcp", 9, "memory", "idle_connection_slab", "bytes")).contests()
         self.assertEqual([[r["median"] for r in c] for c in found], [[200, 50], [300]])
 
