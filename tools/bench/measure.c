@@ -70,9 +70,10 @@ static void measure_run(struct series *s, unsigned int run)
 
 static void measure_start(struct series *s, bool given)
 {
+	if (given)
+		return;
 	progress("%s %s: how many?", opt.experiment, s->transport->name);
-	if (!given)
-		calibrate(s);
+	calibrate(s);
 }
 
 /* Counts of instructions know no neighbours, but what another transport left to be done. */

@@ -4,6 +4,7 @@
 # Those of the tables; the others are variants of them.
 CORE = ("pipe,vmsplice,unix,unix-seqpacket,zmq,tcp,tcp-io_uring,smc,tcp-sockmap,tcp-fused,"
         "speedrun,speed,speed-mapped,speed-zc")
+SOCKETS = "unix,unix-seqpacket,tcp,tcp-fused,speedrun,speed"
 FEW = "pipe,unix,tcp,tcp-sockmap,tcp-fused,speedrun,speed,speed-mapped"
 
 
@@ -55,6 +56,8 @@ def full(real):
     ]
     wanted += ["sweep --cpus two --runs 3 %s --size %d --transports %s" % (target, size << 20, CORE)
                for size in (4, 16, 64)]
+    options = "sweep --cpus two --runs 3 %s --size 16384 --transports %s " % (target, SOCKETS)
+    wanted += [options + "--nonblocking", options + "--sendbufsz 16384 --recvbufsz 16384"]
     wanted += [
         "jipc --cpus two --messages %d" % (10000 if real else 2000),
         "sovia --cpus two %s --transports %s" % (target, CORE),

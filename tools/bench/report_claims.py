@@ -2,8 +2,8 @@
 """What was claimed, what is measured here, and where speed is not first."""
 from collections import Counter
 
-from report_data import (OURS, amount, best, cell, figure, name, overlap, quotient, scale, setting,
-                         times)
+from report_data import (OURS, amount, best, cell, figure, name, options_of, overlap, quotient,
+                         scale, setting, times)
 
 
 def where(record):
@@ -14,6 +14,8 @@ def where(record):
     for key in ("connections", "threads"):
         if record.get(key):
             text += ", %s %s" % (figure(record[key]), key)
+    if options_of(record):
+        text += ", " + options_of(record)
     return text + ", %d cpu%s" % (record["cpus"], "s" if record["cpus"] > 1 else "")
 
 

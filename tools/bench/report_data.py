@@ -26,6 +26,12 @@ KEYS = ("size", "connections", "threads", "messages", "cpus", "touch", "silent",
         "gathered", "nonblocking", "sendbufsz", "recvbufsz", "accelerator")
 
 
+def options_of(record):
+    """The options of sockets that it was measured with, as a reader calls them."""
+    return ", ".join("--%s%s" % (key, "" if record[key] is True else " %d" % record[key])
+                     for key in ("nonblocking", "sendbufsz", "recvbufsz") if record.get(key))
+
+
 def is_plain_pipe(record):
     """The vmsplice pipe where it writes: the rival of that name takes no part."""
     return record["transport"] == "vmsplice" and record["size"] < SPLICED
@@ -34,7 +40,7 @@ def is_plain_pipe(record):
 def better(record):
     """-1: less is better, 1: more is, 0: neither."""
     if record["experiment"] == "memory":
-        return -1
+        return -1 if record["unit"] == "bytes" else 0
     if record["experiment"] == "capacity":
         return 1
     if record["unit"] in LESS_IS_BETTER:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The experiments' tables and drawings, each a function of the results and the page."""
 import report_plots as plots
-from report_data import LIMITS, amount, cell, figure, name, quotient, scale
+from report_data import LIMITS, amount, cell, figure, name, options_of, quotient, scale
 from report_tables import OUR_NAMES, against_size, cross_table, placement, points, unit_of
 
 IDLE_NS = 1e9  # REAP_IDLE of kmod/reap.c
@@ -79,6 +79,23 @@ def sweep(page, results):
                   "copies them there, as the others do."
                   % placement(results.select("sweep")[0]["cpus"]))
         against_size(page, results, "sweep", "throughput", "Throughput against size")
+    with_options(page, results)
+
+
+def with_options(page, results):
+    """sockspeedp6's options of sockets."""
+    records = [r for r in results.select("sweep", metric="throughput") if options_of(r)]
+    kinds = list(dict.fromkeys(options_of(r) for r in records))
+    if not kinds:
+        return
+    size = records[0]["size"]
+    page.heading(3, "Messages of %s, with options of sockets" % amount(size))
+    plain = [dict(r, options="") for r in results.select("sweep", metric="throughput", size=size)
+             if not options_of(r)]
+    found = plain + [dict(r, options=options_of(r)) for r in records if r["size"] == size]
+    here = {r["transport"] for r in records}
+    cross_table(page, results, [r for r in found if r["transport"] in here], [
+        ("%s, %s" % (kind or "none", unit_of(records)), {"options": kind}) for kind in [""] + kinds])
 
 
 def sovia(page, results):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the sections' tables and drawings have in common."""
 import report_plots as plots
-from report_data import OURS, amount, cell, name, scale
+from report_data import OURS, amount, cell, name, options_of, scale
 
 OUR_NAMES = {name(t) for t in OURS}
 
@@ -50,7 +50,7 @@ def placement(cpus):
 
 def against_size(page, results, experiment, metric, title):
     """A drawing and a table with a column a size."""
-    records = results.select(experiment, metric=metric)
+    records = [r for r in results.select(experiment, metric=metric) if not options_of(r)]
     if not records:
         return
     page.heading(3, title)

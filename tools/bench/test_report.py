@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
@@ -161,6 +162,27 @@ class Speedbench(unittest.TestCase):
             for transport in ("unix", "unix-seqpacket"):
                 self.assertTrue([r for r in found if r["transport"] == transport
                                  and r["median"] is not None], words)
+
+    def test_options(self):
+        """Options of sockets: they are told with the figure, and they are set."""
+        words = ("sweep", "--size", "16384", "--runs", "1", "--target", "5")
+        status, found, said = speedbench(*words, "--nonblocking", "--sendbufsz", "16384",
+                                         "--recvbufsz", "16384", "--transports", "unix,tcp")
+        self.assertEqual(status, 0, said)
+        for record_ in found[:2]:
+            self.assertEqual(report_data.options_of(record_),
+                             "--nonblocking, --sendbufsz 16384, --recvbufsz 16384")
+            self.assertGreater(record_["median"], 0)
+        capacity = ("capacity", "--size", "4096", "--runs", "1", "--transports")
+        pairs = [capacity + more for option, transport in (("--sendbufsz", "unix"),
+                                                           ("--recvbufsz", "tcp"))
+                 for more in ((transport,), (transport, option, "8192"))]
+        with ThreadPoolExecutor(len(pairs)) as pool:
+            taken = list(pool.map(lambda words: speedbench(*words), pairs))
+        self.assertEqual([status for status, _, _ in taken], [0] * 4)
+        of_unix, of_unix_less, of_tcp, of_tcp_less = (found[0]["median"] for _, found, _ in taken)
+        self.assertLess(of_unix_less, of_unix)
+        self.assertLess(of_tcp_less, of_tcp)
 
     def test_scale(self):
         """Of a crowd that is too many for a short run each one is used, and not for the first time."""
