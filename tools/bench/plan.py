@@ -36,6 +36,12 @@ def quick():
     )]
 
 
+def left_out():
+    """The experiments of a full run that a quick one is without."""
+    here = {words[0] for words in quick()}
+    return [name for name in dict.fromkeys(words[0] for words in full(False)) if name not in here]
+
+
 def full(real):
     """All of it, once for each kernel; as many messages as the papers had where time is real.
 

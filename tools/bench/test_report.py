@@ -6,6 +6,8 @@ What the report makes of known figures: who is better and how many times, which
 comparisons there are, what is said where one is missing. And what speedbench refuses:
 a figure under a wrong name is worse than none.
 """
+import importlib.machinery
+import importlib.util
 import json
 import os
 import subprocess
@@ -15,7 +17,8 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, HERE)
 import plan  # noqa: E402
 import report_claims  # noqa: E402
 import report_data  # noqa: E402
@@ -47,6 +50,14 @@ def speedbench(*args):
                           stderr=subprocess.PIPE, timeout=60)
     return (done.returncode, [json.loads(line) for line in done.stdout.splitlines()],
             done.stderr)
+
+
+def command(name):
+    """A command of this folder as a module."""
+    loader = importlib.machinery.SourceFileLoader(name, os.path.join(HERE, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
 
 
 class Data(unittest.TestCase):
@@ -100,6 +111,14 @@ class Data(unittest.TestCase):
             record("tcp", 1000, "jipc", "slow_message"), record("speed", 50, "jipc", "call_message")))
         self.assertEqual(len(said), 1)
         self.assertIn("20.0 (16.4–24.4) times", said[0])
+
+    def test_quick(self):
+        """A quick run that takes longer than it may fails; it says what it is without."""
+        bench = command("bench")
+        self.assertEqual([bench.in_time(seconds, quick) for seconds, quick in
+                          ((299, True), (301, True), (9999, False))], [True, False, True])
+        self.assertIn("memory", plan.left_out())
+        self.assertNotIn("latency", plan.left_out())
 
     def test_missing(self):
         """Nothing measured, nothing claimed; and why stands there."""
