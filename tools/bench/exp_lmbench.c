@@ -2,15 +2,20 @@
 /*
  * lmbench: its table. The latency of a byte's round trip, the bandwidth of 64 KiB
  * messages, the cost of a connection; beside them copying memory, reading and writing
- * it (8 MiB, which caches do not hold).
+ * it: several times what the last cache holds.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
 #include "transport.h"
 
-#define MEMORY_BYTES	(8u << 20)
+#define CACHES		4	/* so many times the biggest cache */
+/* An emulated processor tells of caches that nobody has: those of the real one may be bigger. */
+#define MEMORY_LEAST	((size_t)128 << 20)
+#define CACHE_SIZE	"/sys/devices/system/cpu/cpu0/cache/index%d/size"
+#define CACHE_LEVELS	8
 
 static void latency(void)
 {
@@ -97,6 +102,25 @@ static uint64_t write_trial(struct series *s, uint64_t n)
 	return start;
 }
 
+/* What no cache holds. */
+static size_t memory_bytes(void)
+{
+	size_t most = MEMORY_LEAST / CACHES, kilobytes;
+	char path[64];
+	FILE *f;
+	int i;
+
+	for (i = 0; i < CACHE_LEVELS; i++) {
+		snprintf(path, sizeof(path), CACHE_SIZE, i);
+		f = fopen(path, "re");
+		if (f && fscanf(f, "%zuK", &kilobytes) == 1 && kilobytes << 10 > most)
+			most = kilobytes << 10;
+		if (f)
+			fclose(f);
+	}
+	return CACHES * most;
+}
+
 static void memory(const char *metric, size_t size, uint64_t (*trial)(struct series *, uint64_t))
 {
 	struct series one = { .transport = &transport_memcpy, .size = size, .trial = trial };
@@ -113,7 +137,7 @@ void exp_lmbench(void)
 	bandwidth();
 	connection();
 	memory("copy_cached", 65536, copy_trial);
-	memory("copy", MEMORY_BYTES, copy_trial);
-	memory("read", MEMORY_BYTES, read_trial);
-	memory("write", MEMORY_BYTES, write_trial);
+	memory("copy", memory_bytes(), copy_trial);
+	memory("read", memory_bytes(), read_trial);
+	memory("write", memory_bytes(), write_trial);
 }

@@ -81,11 +81,14 @@ def full(real):
 
 
 def native(short):
-    """On this machine itself: a bare ring, the ring of libspeed, memcpy, and a trial of one copy."""
+    """On this machine itself: pipe, AF_UNIX and TCP beside the ring of libspeed and a bare one;
+    memcpy, what memory does, and a trial of one copy.
+    """
     few = "--runs 3 --target 20 --max 65536" if short else "--runs 9 --target 100"
     return [line(text) for text in (
         "native " + few,
         "sweep --cpus two %s --transports ring,bare,onecopy" % few,
+        "lmbench --cpus two %s --transports pipe,unix,tcp" % few,
     )]
 
 

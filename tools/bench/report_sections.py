@@ -223,8 +223,9 @@ def lmbench(page, results):
     limits = [r for r in records if r["metric"] in kinds]
     if limits:
         cross_table(page, results, limits, [
-            ("%s, %s" % (metric.replace("_", ", "), unit_of(limits)), {"metric": metric})
-            for metric in kinds])
+            ("%s of %s, %s" % (metric.replace("_", ", "), amount(size), unit_of(limits)),
+             {"metric": metric, "size": size})
+            for metric in kinds for size in results.values("lmbench", "size", metric=metric)])
 
 
 def apps(page, results):

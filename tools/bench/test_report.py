@@ -6,6 +6,7 @@ What the report makes of known figures: who is better and how many times, which
 comparisons there are, what is said where one is missing. And what speedbench refuses:
 a figure under a wrong name is worse than none.
 """
+import glob
 import importlib.machinery
 import importlib.util
 import json
@@ -212,6 +213,19 @@ class Speedbench(unittest.TestCase):
             uses = [r["median"] for r in found if r["metric"] == metric]
             self.assertEqual(len(uses), 5)
             self.assertGreaterEqual(min(uses), 1)
+
+    def test_memory(self):
+        """Memory's bandwidth is that of more than caches hold, and told beside a cached copy."""
+        status, found, said = speedbench("lmbench", "--runs", "1", "--target", "1",
+                                         "--transports", "unix")
+        self.assertEqual(status, 0, said)
+        cached = 0
+        for path in glob.glob("/sys/devices/system/cpu/cpu0/cache/index*/size"):
+            with open(path, encoding="ascii") as file:
+                cached = max(cached, 1024 * int(file.read().strip().rstrip("K")))
+        for metric in ("copy", "read", "write"):
+            one = next(r for r in found if r["metric"] == metric)
+            self.assertGreaterEqual(one["size"], max(2 * cached, 64 << 20))
 
     def test_plan(self):
         """Of each line of make bench the experiment and its transports are there."""
