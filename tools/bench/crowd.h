@@ -8,6 +8,8 @@
 #include "bench.h"
 #include "transport.h"
 
+#define CROWD_REGIONS	6	/* of memory that an end has mapped: three each way */
+
 struct crowd {
 	unsigned int count;
 	unsigned int opened;
@@ -31,6 +33,13 @@ void crowd_prepare(struct crowd *c, unsigned int count);
  * connection is fused, which only some are asked, is left out.
  */
 uint64_t crowd_open(struct crowd *c, const struct transport *t);
+/*
+ * Carries so much again over each connection that the library maps those that it may, and
+ * over so many that they are more than it maps once. Returns how often.
+ */
+unsigned int crowd_warm(struct crowd *c);
+/* How many ends the library, or libspeed, has mapped in this process. */
+unsigned int crowd_mapped(void);
 /* By a reset, which leaves nothing in TIME_WAIT for the next one to find. */
 void crowd_close(struct crowd *c);
 /*

@@ -2,7 +2,9 @@
 /*
  * memory: what the kernel holds for a connection that has carried data and is
  * idle, both ends together: --connections (10,000) are opened, carry a
- * kilobyte each way, and are left alone until memory has settled.
+ * kilobyte each way, and are left alone until memory has settled. Where a program, or
+ * the library, maps connections they are mapped then and stay so: what the process
+ * has for them counts too, and mapped_ends tells how many ends there were at the end.
  *
  * All of it counts, from whatever allocator: what MemFree, Buffers and Cached of
  * /proc/meminfo and the processors' lists of free pages lost. The part that is
@@ -13,9 +15,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -30,6 +31,8 @@
 #define SETTLE_LAST	20
 #define SETTLE_SAME	2
 #define SETTLE_BYTES	16
+
+enum { USED, SLAB, ENDS };
 
 struct memory {
 	double used;	/* bytes */
@@ -127,76 +130,121 @@ static struct memory settled(unsigned int first, unsigned int connections)
 	return last;
 }
 
-static void one_run(const struct transport *t, unsigned int connections, int result)
+/* What an end costs that a program maps: its rings cannot be given back. */
+static struct end *ends_new(const struct transport *t, const struct crowd *c)
 {
-	struct memory before, after, each;
-	struct crowd c;
+	struct end *ends;
 
-	crowd_prepare(&c, connections);
-	before = settled(0, connections);
-	crowd_open(&c, t);
-	after = settled(SETTLE_FIRST, connections);
-	crowd_close(&c);
-	each.used = (after.used - before.used) / connections;
-	each.slab = (after.slab - before.slab) / connections;
-	if (write(result, &each, sizeof(each)) != sizeof(each))
-		die("memory: %m");
+	if (!t->maps || t->preload)
+		return NULL;
+	ends = malloc(2 * c->count * sizeof(*ends));
+	if (!ends)
+		die("no memory");
+	memset(ends, 0xff, 2 * c->count * sizeof(*ends));
+	return ends;
 }
 
-static void run(struct series *used, struct series *slab, unsigned int n)
+static void ends_enter(struct end *ends, const struct transport *t, const struct crowd *c)
 {
-	struct words *said = shared_memory(sizeof(*said));
-	struct memory each = { 0, 0 };
-	int result[2], status;
-	pid_t pid;
+	unsigned int i;
 
-	if (pipe2(result, O_CLOEXEC))
-		die("memory: pipe: %m");
-	guard_use(said);
-	pid = fork();
-	if (pid < 0)
-		die("memory: fork: %m");
-	if (!pid) {
-		guard_enter();
-		one_run(used->transport, used->connections, result[1]);
-		loopback_restore();
-		_exit(0);
+	for (i = 0; ends && i < 2 * c->count; i++) {
+		int fd = i % 2 ? c->server[i / 2] : c->client[i / 2];
+
+		ends[i] = (struct end){ .transport = t, .in = fd, .out = fd };
+		t->enter(&ends[i]);
 	}
-	guard_use(NULL);
-	close(result[1]);
-	if (waitpid(pid, &status, 0) != pid || status ||
-	    read(result[0], &each, sizeof(each)) != sizeof(each)) {
-		guard_failed(used, status, said);
-		slab->failed = used->failed;
+}
+
+/* Dies if one of them did not stay mapped. */
+static void ends_leave(struct end *ends, const struct transport *t, const struct crowd *c)
+{
+	unsigned int i;
+
+	for (i = 0; ends && i < 2 * c->count; i++)
+		t->leave(&ends[i]);
+	free(ends);
+}
+
+static uint64_t trial(struct series *s, uint64_t n)
+{
+	const struct transport *t = s->transport;
+	struct memory before, after;
+	struct end *ends;
+	struct crowd c;
+
+	crowd_prepare(&c, s->connections);
+	ends = ends_new(t, &c);
+	before = settled(0, s->connections);
+	crowd_open(&c, t);
+	if (t->preload)
+		crowd_warm(&c);
+	ends_enter(ends, t, &c);
+	after = settled(SETTLE_FIRST, s->connections);
+	s->extra[USED] = (after.used - before.used) / s->connections;
+	s->extra[SLAB] = (after.slab - before.slab) / s->connections;
+	s->extra[ENDS] = crowd_mapped();
+	ends_leave(ends, t, &c);
+	crowd_close(&c);
+	return n;
+}
+
+/* What a file of /proc/sys says. */
+static double setting(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	double value = 0;
+
+	if (!f || fscanf(f, "%lf", &value) != 1)
+		die("memory: %s: %m", path);
+	fclose(f);
+	return value;
+}
+
+/* Why so many connections cannot be mapped at both ends, or NULL. */
+static const char *too_many(const struct transport *t, unsigned int connections)
+{
+	if (!t->maps || t->preload)
+		return NULL;
+	if (2.0 * connections * setting("/proc/sys/net/speed/ring_bytes") >=
+	    setting("/proc/sys/net/speed/mem_max"))
+		return "the rings of so many mapped connections do not fit into net.speed.mem_max";
+	if (2.0 * CROWD_REGIONS * connections >= setting("/proc/sys/vm/max_map_count"))
+		return "both ends of so many take more mappings than vm.max_map_count allows";
+	return NULL;
+}
+
+/* Those that can be measured with so many. */
+static unsigned int series_of(struct series *all, unsigned int connections)
+{
+	unsigned int able = series_make(all, ABLE_MEMORY), count = 0, i;
+
+	for (i = 0; i < able; i++) {
+		const char *why = too_many(all[i].transport, connections);
+
+		if (why) {
+			emit_impossible(all[i].transport->name, why);
+			continue;
+		}
+		all[count] = all[i];
+		all[count].connections = connections;
+		all[count].trial = trial;
+		all[count++].n = 1;
 	}
-	close(result[0]);
-	munmap(said, sizeof(*said));
-	used->value[n] = each.used;
-	slab->value[n] = each.slab;
+	return count;
 }
 
 void exp_memory(void)
 {
-	struct series used[SERIES_MAX], slab[SERIES_MAX];
-	unsigned int count = series_make(used, ABLE_MEMORY);
-	unsigned int i, n;
+	struct series all[SERIES_MAX];
+	unsigned int count, i;
 
+	count = series_of(all, opt.connections ? opt.connections : 10000);
+	measure_given(all, count);
 	for (i = 0; i < count; i++) {
-		if (!used[i].connections)
-			used[i].connections = 10000;
-		slab[i] = used[i];
-	}
-	for (n = 0; n < opt.runs; n++)
-		for (i = 0; i < count; i++) {
-			if (used[i].failed)
-				continue;
-			progress("memory %s: run %u of %u", used[i].transport->name, n + 1,
-				 opt.runs);
-			run(&used[i], &slab[i], n);
-		}
-	progress_done();
-	for (i = 0; i < count; i++) {
-		emit("memory", &used[i], "idle_connection", "bytes");
-		emit("memory", &slab[i], "idle_connection_slab", "bytes");
+		emit_extra("memory", &all[i], USED, "idle_connection", "bytes");
+		emit_extra("memory", &all[i], SLAB, "idle_connection_slab", "bytes");
+		if (all[i].transport->maps)
+			emit_extra("memory", &all[i], ENDS, "mapped_ends", "ends");
 	}
 }

@@ -14,7 +14,6 @@
  *	..._uses	of each connection, in a run
  *	mapped_ends	what the library has mapped in the end, of two for each connection
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +26,6 @@
 #define SMALL		64
 #define LARGE		4096
 #define CONNECTIONS	50000
-/*
- * Untimed rounds: of crowds that the library maps, more transfers than it waits for
- * before it does; of those that are more than it maps, one.
- */
-#define MANY		1000
-#define ROUNDS_FEW	16
-#define ROUNDS_MANY	1
-#define REGIONS		6	/* that it maps for an end: three each way */
 
 enum { ROUND_TRIP, ONE_WAY };
 
@@ -107,37 +98,18 @@ static void traffic(struct series *s, unsigned int param, size_t size)
 	emit_count(s, uses, (double)s->n / s->connections, "uses");
 }
 
-static unsigned int mapped_ends(void)
-{
-	FILE *f = fopen("/proc/self/maps", "re");
-	unsigned int regions = 0;
-	char line[512];
-
-	while (f && fgets(line, sizeof(line), f))
-		if (strstr(line, "[speed]"))
-			regions++;
-	if (f)
-		fclose(f);
-	return regions / REGIONS;
-}
-
 static void all_traffic(struct series *s, struct crowd *c)
 {
-	uint64_t rounds = s->connections > MANY ? ROUNDS_MANY : ROUNDS_FEW;
-
 	s->private = c;
 	s->trial = trial;
 	s->n_min = s->connections;
-	s->param = ROUND_TRIP;
 	cpu_pin(0, 1);
-	side_limit();
-	use(s, rounds * s->connections);
-	emit_count(s, "untimed_uses", (double)rounds, "uses");
+	emit_count(s, "untimed_uses", crowd_warm(c), "uses");
 	traffic(s, ROUND_TRIP, SMALL);
 	traffic(s, ONE_WAY, LARGE);
 	s->size = 0;
 	if (s->transport->maps)
-		emit_count(s, "mapped_ends", mapped_ends(), "ends");
+		emit_count(s, "mapped_ends", crowd_mapped(), "ends");
 }
 
 static void one_crowd(struct series *s)

@@ -280,12 +280,15 @@ def how_used(results):
         ("untimed_uses", "before the first run, untimed, by their number"),
         ("round_trip_uses", "in a run of round trips"),
         ("throughput_uses", "in a run of 4 KiB messages")) if each(metric)]
-    ends = results.select("scale", metric="mapped_ends")
-    if ends:
-        lines.append("ends that speedrun has mapped in the end: %s; it maps at most so many at a "
-                     "time as its --mappings tells it, and both ends of these are its own" % "; ".join(
-                         "%s of %s" % (figure(r["median"]), figure(2 * r["connections"]))
-                         for r in sorted(ends, key=lambda r: r["connections"])))
+    for experiment in ("scale", "memory"):
+        ends = results.select(experiment, metric="mapped_ends", transport="speedrun")
+        if ends:
+            lines.append("ends that speedrun has mapped at the end of %s: %s" % (
+                experiment, "; ".join("%s of %s" % (figure(r["median"]), figure(2 * r["connections"]))
+                                      for r in sorted(ends, key=lambda r: r["connections"]))))
+    if results.select("scale", metric="mapped_ends"):
+        lines.append("speedrun maps at most so many at a time as its --mappings tells it and their "
+                     "rings find room for in net.speed.mem_max; both ends of a crowd are its own")
     slow = sorted({r["connections"] for r in results.select("scale", metric="round_trip", unit="ns")
                    if r["connections"] * r["median"] > IDLE_NS})
     if slow:
@@ -358,6 +361,9 @@ def traced(page, results):
     if not records:
         return
     page.heading(2, "What the bpftrace tools add")
+    said = dict.fromkeys(r["bpftrace"] for r in records if "bpftrace" in r)
+    if said:
+        page.text("Each tool of tools/bt alone, by %s." % ", ".join(said))
     plain = results.one("bt", metric="none")
     rows = [["no tool", cell(plain), ""]]
     for record in records:

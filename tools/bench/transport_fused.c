@@ -113,8 +113,8 @@ const struct transport transport_speedrun_sleep = {
 const struct transport transport_speedrun = {
 	.name = "speedrun",
 	.maps = true,
-	.why_unable = "its connections are those of a program of its own, whose memory would count",
-	.able = ABLE_LINK | ABLE_STREAM | ABLE_DOOR | ABLE_EPOLL | ABLE_NONBLOCKING,
+	.able = ABLE_LINK | ABLE_STREAM | ABLE_DOOR | ABLE_MEMORY | ABLE_EPOLL |
+		ABLE_NONBLOCKING,
 	.family = family_inet,
 	.fused = true,
 	.preload = true,
