@@ -76,7 +76,8 @@ def full(real):
         "poller --messages 50",
         "scale --connections 50000 " + target,
     ]
-    wanted += ["memory --runs 3 --connections %d" % count for count in (100, 1000, 10000, 50000)]
+    wanted += ["memory --runs 3 --connections %d" % count for count in (100, 1000, 10000)]
+    wanted += ["memory --runs 3 --connections 50000 --transports unix,tcp,tcp-fused,speedrun,speed"]
     return [line(text) for text in wanted]
 
 
