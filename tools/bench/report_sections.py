@@ -316,6 +316,11 @@ def grow(page, results):
         if not records:
             continue
         page.heading(3, title)
+        if experiment == "memory":
+            page.text("All that the machine has less of, from whatever allocator, and what a "
+                      "process has for what it maps. Of fewer connections than %s there are no "
+                      "figures: the rest of the system takes and gives back as much meanwhile as "
+                      "so few hold." % figure(min(r["connections"] for r in records)))
         page.plot(plots.lines(points(records, key), title, key, unit_of(records)))
         cross_table(page, results, records, [
             ("%s %s, %s" % (figure(value), key, unit_of(records)) if not number
