@@ -19,7 +19,8 @@ LEAN_WORDS = "mitigations=off init_on_alloc=0 clearcpuid=rep_good"
 def accelerator(icount, kvm, lean=False):
     """Returns QEMU's options and the name of the way the guest's code is run."""
     if icount:
-        return ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-cpu", "max"], "tcg icount"
+        return ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-cpu", "max",
+                "-seed", "1", "-rtc", "base=2024-01-01,clock=vm"], "tcg icount"
     if kvm:
         return ["-accel", "kvm", "-cpu", "host"], "kvm"
     return ["-accel", "tcg,thread=multi", "-cpu", LEAN_CPU if lean else "max"], "tcg"
@@ -49,8 +50,9 @@ def boot(kernel_dir, initrd, cpus, mem, accel, append=""):
         # The host's own counter, or that of instructions: the same on all processors.
         words.append("tsc=reliable")
     if "icount" in accel:
-        # One instruction is a nanosecond, which the guest need not measure.
-        words.append("tsc_early_khz=1000000")
+        # One instruction is a nanosecond, which the guest need not measure. Things lie where
+        # they lay in the boot before, which what is counted depends on.
+        words += ["tsc_early_khz=1000000", "nokaslr", "norandmaps"]
     elif accel != "kvm":
         khz = tsc.khz()
         words += ["speed.keep"] + (["tsc_early_khz=%d" % khz] if khz else [])
