@@ -17,7 +17,7 @@
 #define SLOW_US		50000
 #define SIZE		64
 #define MESSAGES	30
-#define LEAST		50	/* before the clock: more than the library's threshold of transfers */
+#define LEAST		50	/* messages before the clock: more than the library waits for */
 
 struct options opt = { .runs = 1, .size = SIZE, .messages = MESSAGES, .experiment = "test" };
 

@@ -23,17 +23,17 @@ def quick():
         "latency --size 64 --cpus two %s" % short,
         "latency --detail --cpus two --runs 3 --messages 400 --transports " + FEW,
         "iobench --cpus two --runs 3 --messages 200 --transports " + FEW,
-        "sweep --cpus two --runs 3 --target 25 --max 65536 --transports " + FEW,
+        "sweep --cpus two --runs 3 --target 15 --max 65536 --transports " + FEW,
         "poller --connections 100 --runs 3 --messages 30",
         "poller --connections 1000 --runs 3 --messages 30",
         "jipc --cpus two --runs 3 --messages 200",
-        "sovia --cpus two --runs 3 --target 25 --transports "
-        "unix,tcp,tcp-fused,speedrun,speed,speed-mapped",
+        "sovia --cpus two --runs 3 --target 10 --transports tcp,tcp-fused,speed-mapped",
         "lmbench --cpus two %s --transports %s" % (short, FEW),
-        "capacity --runs 3",
-        "scale --connections 1000 --runs 3 --target 40",
+        "capacity --runs 3 --transports tcp,tcp-fused",
+        "scale --connections 100 --runs 3 --target 40 --transports "
+        "unix,tcp,tcp-fused,speedrun,speed",
         "scale --threads 4 --cpus two --runs 3 --target 40 --transports " + FEW,
-        "redis --runs 3 --seconds 0.5",
+        "redis --runs 3 --seconds 0.5 --only get_c1_p1",
         "ftp --runs 3 --only file_19090223",
     )]
 
