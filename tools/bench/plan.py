@@ -66,7 +66,7 @@ def full(real):
     wanted += ["sweep --cpus two --runs 3 %s --size %d --transports %s" % (target, size << 20, CORE)
                for size in (4, 16, 64)]
     options = "sweep --cpus two --runs 3 %s --size 16384 --transports %s " % (target, SOCKETS)
-    wanted += [options + "--nonblocking", options + "--sendbufsz 16384 --recvbufsz 16384"]
+    wanted += [options + "--nonblocking", options + "--sendbufsz 131072 --recvbufsz 131072"]
     wanted += [
         "jipc --cpus two --messages 10000",
         "sovia --cpus two %s --transports %s" % (target, CORE),
