@@ -123,11 +123,10 @@ static inline int speed_compat_recvmsg(const struct proto *prot, struct sock *sk
 #endif
 
 /* Not a version: without preemption in the kernel, RCU sees all tasks. */
-#if defined(CONFIG_PREEMPTION) && !defined(CONFIG_TASKS_RCU)
-#error "a kernel with CONFIG_PREEMPTION needs CONFIG_TASKS_RCU"
-#endif
 #ifdef CONFIG_TASKS_RCU
 #define speed_compat_barrier_tasks	rcu_barrier_tasks
+#elif defined(CONFIG_PREEMPTION)
+#error "a kernel with CONFIG_PREEMPTION needs CONFIG_TASKS_RCU"
 #else
 #define speed_compat_barrier_tasks	rcu_barrier
 #endif

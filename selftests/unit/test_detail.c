@@ -3,15 +3,14 @@
  * tools/bench/exp_detail.c: a call that takes longer than 32 bits of nanoseconds tell is
  * the longest there is, and not one of less than a second.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "../../tools/bench/bench.h"
 #include "../../tools/bench/transport.h"
+#include "stand_in_series.h"
 
 #define LONG_NS		5000000000u
 #define SHORT_NS	10u
@@ -21,16 +20,6 @@ struct options opt = { .runs = 1, .messages = 20, .experiment = "test", .accel =
 
 static uint64_t step = SHORT_NS;
 static unsigned int told, small;
-
-void die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	_exit(1);
-}
 
 uint64_t now_ns(void)
 {
@@ -58,7 +47,7 @@ static void test_get(struct end *e, void *to, size_t len)
 	(void)len;
 }
 
-static const struct transport transport_test = {
+const struct transport transport_test = {
 	.name = "test", .put = test_put, .get = test_get,
 };
 
@@ -73,25 +62,6 @@ uint64_t sides_run(const struct transport *t, size_t size, uint64_t n, side_fn c
 	ns = client(&e, size, n);
 	step = SHORT_NS;
 	return ns;
-}
-
-unsigned int series_make(struct series *all, unsigned int able)
-{
-	(void)able;
-	memset(all, 0, sizeof(*all));
-	all->transport = &transport_test;
-	return 1;
-}
-
-void measure_given(struct series *all, unsigned int count)
-{
-	(void)count;
-	all->trial(all, all->n);
-}
-
-const char *unit_of_time(void)
-{
-	return "ns";
 }
 
 void emit_head(const char *experiment, const struct series *s)

@@ -3,9 +3,7 @@
  * tools/bench/measure.c: how many operations a trial has, where a trial is disturbed. A few
  * messages that took long once are no measure: what it costs to begin would be most of a run.
  */
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "../../tools/bench/bench.h"
 #include "../../tools/bench/transport.h"
@@ -26,16 +24,6 @@ void progress(const char *format, ...)
 
 void progress_done(void)
 {
-}
-
-void die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	exit(1);
 }
 
 bool apart_needed(const struct transport *t)

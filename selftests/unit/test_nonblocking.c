@@ -4,7 +4,6 @@
  * poll() here does what the other side would, so who waited in a call would wait for ever.
  */
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,16 +20,6 @@ struct options opt = { .nonblocking = true };
 static unsigned int polls[2];	/* for room, for bytes */
 static int other;
 static unsigned char data[SOME];
-
-void die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	_exit(1);
-}
 
 int speed_family_or_die(void)
 {

@@ -4,7 +4,6 @@
  * both sides have entered and messages have gone both ways. One side here takes long to
  * enter; with no common start the other one would have counted that as its own time.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "../../tools/bench/bench.h"
 #include "../../tools/bench/transport.h"
+#include "stand_in_series.h"
 
 #define SLOW_US		50000
 #define SIZE		64
@@ -29,16 +29,6 @@ static struct {
 } *seen;
 
 static int side;	/* of this process */
-
-void die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	_exit(1);
-}
 
 void cpu_pin(int which, unsigned int threads)
 {
@@ -93,7 +83,7 @@ static void test_get(struct end *e, void *to, size_t len)
 	seen->got[e->side]++;
 }
 
-static const struct transport transport_test = {
+const struct transport transport_test = {
 	.name = "test", .open = test_open, .enter = test_enter, .put = test_put, .get = test_get,
 };
 
@@ -103,26 +93,6 @@ uint64_t copy_trial(struct series *s, uint64_t n)
 {
 	(void)s;
 	return n;
-}
-
-unsigned int series_make(struct series *all, unsigned int able)
-{
-	(void)able;
-	memset(all, 0, sizeof(*all));
-	all->transport = &transport_test;
-	all->size = SIZE;
-	return 1;
-}
-
-void measure_given(struct series *all, unsigned int count)
-{
-	(void)count;
-	all->trial(all, all->n);
-}
-
-const char *unit_of_time(void)
-{
-	return "ns";
 }
 
 void emit_extra(const char *experiment, const struct series *s, unsigned int extra,

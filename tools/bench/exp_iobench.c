@@ -83,28 +83,27 @@ static void answer(struct end *e, size_t size, uint64_t n)
 	}
 }
 
-static uint64_t client(struct end *e, size_t size, uint64_t n)
+static uint64_t counted(struct end *e, size_t size, uint64_t n, int side,
+			void (*exchange)(struct end *e, size_t size, uint64_t n))
 {
 	struct usage from;
 
-	ask(e, size, WARM_UP);
+	exchange(e, size, WARM_UP);
 	sides_meet(e);
 	from = usage_now();
-	ask(e, size, n);
-	tell(0, &from);
+	exchange(e, size, n);
+	tell(side, &from);
 	return now_ns() - from.at;
+}
+
+static uint64_t client(struct end *e, size_t size, uint64_t n)
+{
+	return counted(e, size, n, 0, ask);
 }
 
 static uint64_t server(struct end *e, size_t size, uint64_t n)
 {
-	struct usage from;
-
-	answer(e, size, WARM_UP);
-	sides_meet(e);
-	from = usage_now();
-	answer(e, size, n);
-	tell(1, &from);
-	return 0;
+	return counted(e, size, n, 1, answer);
 }
 
 static uint64_t trial(struct series *s, uint64_t n)
