@@ -20,33 +20,28 @@
 #define WANTED	8
 #define UNREAD	100
 
-#define INSN(...)	((struct bpf_insn){ __VA_ARGS__ })
-#define LOAD(reg, size, at)							\
-	INSN(.code = BPF_LDX | BPF_MEM | (size), .dst_reg = (reg), .src_reg = BPF_REG_6,	\
-	     .off = (at))
-#define SET(reg, value)								\
-	INSN(.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (reg), .imm = (value))
+#define LOAD(to, size, at)							\
+	{ .code = BPF_LDX | BPF_MEM | (size), .dst_reg = (to), .src_reg = BPF_REG_6,	\
+	  .off = (at) }
 
 /* Where SO_KEEPALIVE is set, it sets SO_RCVLOWAT; and all goes on. */
 static int program(void)
 {
 	const struct bpf_insn code[] = {
-		INSN(.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_6, .src_reg = BPF_REG_1),
+		BPF_I_MOV(BPF_REG_6, BPF_REG_1),
 		LOAD(BPF_REG_2, BPF_W, offsetof(struct bpf_sockopt, optname)),
-		INSN(.code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = BPF_REG_2, .off = 8,
-		     .imm = SO_KEEPALIVE),
-		INSN(.code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -4,
-		     .imm = WANTED),
+		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = BPF_REG_2, .off = 8,
+		  .imm = SO_KEEPALIVE },
+		{ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -4, .imm = WANTED },
 		LOAD(BPF_REG_1, BPF_DW, offsetof(struct bpf_sockopt, sk)),
-		SET(BPF_REG_2, SOL_SOCKET),
-		SET(BPF_REG_3, SO_RCVLOWAT),
-		INSN(.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_4,
-		     .src_reg = BPF_REG_10),
-		INSN(.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_4, .imm = -4),
-		SET(BPF_REG_5, sizeof(int)),
-		INSN(.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_setsockopt),
-		SET(BPF_REG_0, 1),
-		INSN(.code = BPF_JMP | BPF_EXIT),
+		BPF_I_SET(BPF_REG_2, SOL_SOCKET),
+		BPF_I_SET(BPF_REG_3, SO_RCVLOWAT),
+		BPF_I_MOV(BPF_REG_4, BPF_REG_10),
+		BPF_I_ADD(BPF_REG_4, -4),
+		BPF_I_SET(BPF_REG_5, sizeof(int)),
+		BPF_I_CALL(BPF_FUNC_setsockopt),
+		BPF_I_SET(BPF_REG_0, 1),
+		BPF_I_EXIT,
 	};
 
 	return bpf_load_code_at(BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_SETSOCKOPT, code,

@@ -34,8 +34,8 @@ int bpf_load_code(enum bpf_prog_type type, const struct bpf_insn *code, int coun
 int bpf_load(enum bpf_prog_type type, int value)
 {
 	const struct bpf_insn code[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = value },
-		{ .code = BPF_JMP | BPF_EXIT },
+		BPF_I_SET(BPF_REG_0, value),
+		BPF_I_EXIT,
 	};
 
 	return bpf_load_code(type, code, sizeof(code) / sizeof(code[0]));

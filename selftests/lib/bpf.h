@@ -6,6 +6,16 @@
 #include <linux/bpf.h>
 #include <stdint.h>
 
+/* Instructions, which stand in a list of struct bpf_insn. */
+#define BPF_I_MOV(to, from)							\
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from) }
+#define BPF_I_SET(to, value)							\
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (to), .imm = (value) }
+#define BPF_I_ADD(to, value)							\
+	{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = (to), .imm = (value) }
+#define BPF_I_CALL(func)	{ .code = BPF_JMP | BPF_CALL, .imm = (func) }
+#define BPF_I_EXIT		{ .code = BPF_JMP | BPF_EXIT }
+
 /* A descriptor, or -1 and errno. */
 int bpf_load_code(enum bpf_prog_type type, const struct bpf_insn *code, int count);
 /* The same for a program that is to be attached there. */

@@ -20,14 +20,9 @@
 #define KEY		(-4)	/* where the map's key is on the stack */
 #define NS_PER_MS	1000000
 
-#define MOV(to, from)	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from) }
-#define SET(to, value)	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (to), .imm = (value) }
 #define FROM_MAP(to, map) \
 	{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = (to), .src_reg = BPF_PSEUDO_MAP_FD, \
 	  .imm = (map) }, { 0 }
-#define ADD(to, value)	{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = (to), .imm = (value) }
-#define CALL(func)	{ .code = BPF_JMP | BPF_CALL, .imm = (func) }
-#define EXIT		{ .code = BPF_JMP | BPF_EXIT }
 
 /*
  * Only this thread is held up. What takes the time between two looks at the clock is that
@@ -36,34 +31,34 @@
 static int load(pid_t tid, int map)
 {
 	const struct bpf_insn code[] = {
-		CALL(BPF_FUNC_get_current_pid_tgid),
+		BPF_I_CALL(BPF_FUNC_get_current_pid_tgid),
 		{ .code = BPF_JMP32 | BPF_JNE | BPF_K, .dst_reg = BPF_REG_0, .imm = tid, .off = 23 },
-		CALL(BPF_FUNC_ktime_get_ns),
-		MOV(BPF_REG_7, BPF_REG_0),
-		ADD(BPF_REG_7, DELAY_MS * NS_PER_MS),
+		BPF_I_CALL(BPF_FUNC_ktime_get_ns),
+		BPF_I_MOV(BPF_REG_7, BPF_REG_0),
+		BPF_I_ADD(BPF_REG_7, DELAY_MS * NS_PER_MS),
 		{ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = KEY, .imm = 0 },
 		FROM_MAP(BPF_REG_1, map),
-		MOV(BPF_REG_2, BPF_REG_10),
-		ADD(BPF_REG_2, KEY),
-		CALL(BPF_FUNC_map_lookup_elem),
+		BPF_I_MOV(BPF_REG_2, BPF_REG_10),
+		BPF_I_ADD(BPF_REG_2, KEY),
+		BPF_I_CALL(BPF_FUNC_map_lookup_elem),
 		{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .imm = 0, .off = 13 },
-		MOV(BPF_REG_8, BPF_REG_0),
-		SET(BPF_REG_6, LOOKS),
+		BPF_I_MOV(BPF_REG_8, BPF_REG_0),
+		BPF_I_SET(BPF_REG_6, LOOKS),
 		/* 14: until it is late enough */
-		CALL(BPF_FUNC_ktime_get_ns),
+		BPF_I_CALL(BPF_FUNC_ktime_get_ns),
 		{ .code = BPF_JMP | BPF_JGE | BPF_X, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_7,
 		  .off = 9 },
 		FROM_MAP(BPF_REG_1, map),
-		MOV(BPF_REG_2, BPF_REG_10),
-		ADD(BPF_REG_2, KEY),
-		MOV(BPF_REG_3, BPF_REG_8),
-		SET(BPF_REG_4, BPF_ANY),
-		CALL(BPF_FUNC_map_update_elem),
-		ADD(BPF_REG_6, -1),
+		BPF_I_MOV(BPF_REG_2, BPF_REG_10),
+		BPF_I_ADD(BPF_REG_2, KEY),
+		BPF_I_MOV(BPF_REG_3, BPF_REG_8),
+		BPF_I_SET(BPF_REG_4, BPF_ANY),
+		BPF_I_CALL(BPF_FUNC_map_update_elem),
+		BPF_I_ADD(BPF_REG_6, -1),
 		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = BPF_REG_6, .off = -11 },
 		/* 25: */
-		SET(BPF_REG_0, 0),
-		EXIT,
+		BPF_I_SET(BPF_REG_0, 0),
+		BPF_I_EXIT,
 	};
 
 	return bpf_load_code(BPF_PROG_TYPE_KPROBE, code, sizeof(code) / sizeof(code[0]));
