@@ -101,11 +101,15 @@ void speed_ctl_go_home(struct speed_ring *ring)
 /* Clear what the ring does not hold live; both roles' locks are held. */
 static void ring_clear_dead(struct speed_ring *ring)
 {
-	const struct speed_side *tx = &ring->role[SPEED_ROLE_TX].side;
-	u64 live = tx->own - ring->role[SPEED_ROLE_RX].side.own;
+	u64 head = ring->role[SPEED_ROLE_TX].side.own, tail = ring->role[SPEED_ROLE_RX].side.own;
+	struct speed_buf *buf = ring->buf;
+	u64 read = tail - buf->begun;
 
-	memset(ring->buf->addr + (tx->own & (tx->size - 1)), 0, tx->size - live);
-	ring->buf->dirty = tx->size;
+	if (buf->whole || head - buf->begun > buf->size || read > buf->size)
+		memset(buf->addr + (head & (buf->size - 1)), 0, buf->size - (head - tail));
+	else
+		memset(buf->addr + (buf->begun & (buf->size - 1)), 0, read);
+	buf->whole = true;
 }
 
 /**
@@ -131,6 +135,8 @@ int speed_ctl_make_ready(struct speed_ring *ring, int role)
 	err = speed_ring_need_buf(ring, role);
 	if (err)
 		return err;
+	if (!ring->pair->door->may_map(ring, speed_ring_size(ring)))
+		return -ENOBUFS;
 	if (speed_ring_at_home(ring)) {
 		ctl = ctl_new();
 		if (!ctl)

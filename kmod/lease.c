@@ -117,7 +117,8 @@ static int lease_begin(struct speed_ring *ring, struct speed_role *r, int role, 
 	speed_map_grant(holder, role);
 	term->granted = r->side.own;
 	term->granted_at = jiffies;
-	r->epoch = epoch;
+	WRITE_ONCE(r->epoch, epoch);
+	speed_reap_sort(ring);
 	WRITE_ONCE(term->mm, current->mm);
 	WRITE_ONCE(speed_ring_ctl(ring)->kern->epoch[role], epoch);
 	speed_count(SPEED_STAT_LEASED);

@@ -3,8 +3,8 @@
  * Data pages and their pool.
  *
  * A buffer in the pool is all zeroes: what a connection wrote is cleared when
- * it gives the buffer back, and only as far as it wrote, so that a short
- * connection pays for few bytes. No user ever sees another's.
+ * it gives the buffer back, and only that, so that one that writes little at a time
+ * pays for few bytes. No user ever sees another's.
  *
  * The pool belongs to the machine, is charged to nobody, holds at most
  * SPEED_POOL_MAX and shrinks when memory is short. pool_lock is taken under
@@ -123,8 +123,7 @@ static bool is_ours(const struct speed_buf *buf)
 {
 	unsigned int i;
 
-	/* What is mapped counts as written, whole. */
-	if (buf->dirty < buf->size)
+	if (!buf->whole)
 		return true;
 	for (i = 0; i < buf_pages(buf->size); i++)
 		if (page_count(buf->pages[i]) != 1)
@@ -132,14 +131,24 @@ static bool is_ours(const struct speed_buf *buf)
 	return true;
 }
 
-static bool pool_give(struct speed_buf *buf)
+static void buf_clear(struct speed_buf *buf, u64 head)
+{
+	u64 written = head - buf->begun;
+
+	if (buf->whole || written > buf->size)
+		memset(buf->addr, 0, buf->size);
+	else
+		memset(buf->addr + (buf->begun & (buf->size - 1)), 0, written);
+	buf->whole = false;
+}
+
+static bool pool_give(struct speed_buf *buf, u64 head)
 {
 	bool kept = false;
 
 	if (buf->size > SPEED_POOL_BUF_MAX || !is_ours(buf))
 		return false;
-	memset(buf->addr, 0, min(buf->dirty, buf->size));
-	buf->dirty = 0;
+	buf_clear(buf, head);
 	spin_lock(&pool_lock);
 	if (pool_bytes + buf->size <= SPEED_POOL_MAX) {
 		list_add(&buf->list, &pool[ilog2(buf->size)]);
@@ -152,13 +161,14 @@ static bool pool_give(struct speed_buf *buf)
 
 /**
  * speed_buf_put() - give data pages back
- * @buf: the buffer; nothing maps it any more, or NULL
+ * @buf: the buffer; nothing maps it any more
+ * @head: the producer's index now
  *
  * Context: may sleep.
  */
-void speed_buf_put(struct speed_buf *buf)
+void speed_buf_put(struct speed_buf *buf, u64 head)
 {
-	if (buf && !pool_give(buf))
+	if (!pool_give(buf, head))
 		buf_free(buf);
 }
 

@@ -16,8 +16,10 @@ struct speed_ring;
  * @list: in the pool, or among the rings that hold data pages
  * @ring: whose these are, while they are somebody's
  * @size: in bytes, a power of two
- * @dirty: bytes from the start that may differ from zero; all that a mapping
- *	may write counts as dirty
+ * @begun: the producer's index when the ring got it: what was written since lies from
+ *	there on
+ * @leased: somebody maps it
+ * @whole: any of it may differ from zero: it was mapped, or a copy into it failed
  * @addr: size bytes, mapped twice in a row
  * @pages: size / PAGE_SIZE pages
  */
@@ -25,13 +27,15 @@ struct speed_buf {
 	struct list_head list;
 	struct speed_ring *ring;
 	size_t size;
-	size_t dirty;
+	u64 begun;
+	bool leased;
+	bool whole;
 	unsigned char *addr;
 	struct page *pages[];
 };
 
 struct speed_buf *speed_buf_get(size_t size);
-void speed_buf_put(struct speed_buf *buf);
+void speed_buf_put(struct speed_buf *buf, u64 head);
 unsigned long speed_pool_bytes(void);
 int speed_pages_init(void);
 void speed_pages_exit(void);

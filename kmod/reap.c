@@ -5,7 +5,10 @@
  * nobody maps and that nothing went into for REAP_IDLE. It also tells others of
  * connections that are in use, see struct speed_door.
  *
- * reap_lock covers the list and is a leaf. The reaper waits for nobody: it
+ * Rings that somebody maps are in a list of their own: their pages are not to be had, and
+ * who looks for pages because a bound is reached must not pass by all of them.
+ *
+ * reap_lock covers the lists and is a leaf. The reaper waits for nobody: it
  * takes both roles' locks with trylock, or comes again.
  */
 #include <linux/jiffies.h>
@@ -29,6 +32,7 @@
 
 static DEFINE_SPINLOCK(reap_lock);
 static LIST_HEAD(reap_rings);	/* by their data pages */
+static LIST_HEAD(reap_leased);
 
 static void reap_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(reap, reap_work);
@@ -42,7 +46,7 @@ void speed_reap_add(struct speed_ring *ring)
 	bool first;
 
 	spin_lock(&reap_lock);
-	first = list_empty(&reap_rings);
+	first = list_empty(&reap_rings) && list_empty(&reap_leased);
 	ring->buf->ring = ring;
 	list_add_tail(&ring->buf->list, &reap_rings);
 	spin_unlock(&reap_lock);
@@ -58,6 +62,27 @@ void speed_reap_del(struct speed_ring *ring)
 {
 	spin_lock(&reap_lock);
 	list_del_init(&ring->buf->list);
+	spin_unlock(&reap_lock);
+}
+
+/**
+ * speed_reap_sort() - a lease of a ring began or ended
+ * @ring: the ring, which has data pages; that role's lock is held
+ */
+void speed_reap_sort(struct speed_ring *ring)
+{
+	long size = speed_ring_size(ring);
+	bool leased;
+
+	spin_lock(&reap_lock);
+	/* The other role's may end at the same time: who comes later sees both. */
+	leased = READ_ONCE(ring->role[SPEED_ROLE_TX].epoch) ||
+		 READ_ONCE(ring->role[SPEED_ROLE_RX].epoch);
+	if (ring->buf->leased != leased) {
+		ring->buf->leased = leased;
+		list_move_tail(&ring->buf->list, leased ? &reap_leased : &reap_rings);
+		ring->pair->door->maps(ring, leased ? size : -size);
+	}
 	spin_unlock(&reap_lock);
 }
 
@@ -140,22 +165,23 @@ static bool untold(struct speed_ring *ring)
 }
 
 /*
- * The next ring worth a try among the next few, its pair held, or NULL. Those
+ * The next ring of a list worth a try among the next few, its pair held, or NULL. Those
  * looked at move to the list's end. @news: there is something to tell of it; not where
  * everything is idle enough.
  */
-static struct speed_ring *next_ring(unsigned int *left, unsigned long idle, bool *news)
+static struct speed_ring *next_ring(struct list_head *list, unsigned int *left,
+				    unsigned long idle, bool *news)
 {
 	struct speed_ring *ring, *found = NULL;
 	unsigned int looks = REAP_LOOKS;
 	struct speed_buf *buf;
 
 	spin_lock(&reap_lock);
-	if (list_empty(&reap_rings))
+	if (list_empty(list))
 		*left = 0;
-	while (*left && looks-- && !found && !list_empty(&reap_rings)) {
-		buf = list_first_entry(&reap_rings, struct speed_buf, list);
-		list_move_tail(&buf->list, &reap_rings);
+	while (*left && looks-- && !found && !list_empty(list)) {
+		buf = list_first_entry(list, struct speed_buf, list);
+		list_move_tail(&buf->list, list);
 		ring = buf->ring;
 		(*left)--;
 		*news = idle && untold(ring);
@@ -166,26 +192,26 @@ static struct speed_ring *next_ring(unsigned int *left, unsigned long idle, bool
 	return found;
 }
 
-static unsigned int count_rings(void)
+static unsigned int count_rings(const struct list_head *list)
 {
 	unsigned int n = 0;
 	struct list_head *pos;
 
 	spin_lock(&reap_lock);
-	list_for_each(pos, &reap_rings)
+	list_for_each(pos, list)
 		n++;
 	spin_unlock(&reap_lock);
 	return n;
 }
 
-static void reap_work(struct work_struct *work)
+static void reap_list(struct list_head *list)
 {
-	unsigned int left = count_rings();
+	unsigned int left = count_rings(list);
 	struct speed_ring *ring;
 	bool news;
 
 	while (left) {
-		ring = next_ring(&left, REAP_IDLE, &news);
+		ring = next_ring(list, &left, REAP_IDLE, &news);
 		if (ring) {
 			if (news)
 				ring->pair->door->tell(ring);
@@ -194,7 +220,13 @@ static void reap_work(struct work_struct *work)
 		}
 		cond_resched();
 	}
-	if (count_rings())
+}
+
+static void reap_work(struct work_struct *work)
+{
+	reap_list(&reap_rings);
+	reap_list(&reap_leased);
+	if (count_rings(&reap_rings) + count_rings(&reap_leased))
 		schedule_delayed_work(&reap, REAP_PERIOD);
 }
 
@@ -216,7 +248,7 @@ bool speed_reap_now(size_t bytes)
 	size_t taken = 0;
 
 	while (left && taken < 8 * bytes) {
-		ring = next_ring(&left, 0, &news);
+		ring = next_ring(&reap_rings, &left, 0, &news);
 		if (!ring)
 			continue;
 		taken += ring_try_strip(ring, 0);

@@ -11,6 +11,7 @@ struct speed_ring;
 
 void speed_reap_add(struct speed_ring *ring);
 void speed_reap_del(struct speed_ring *ring);
+void speed_reap_sort(struct speed_ring *ring);
 void speed_reap_stray(struct speed_ring *ring, int role, unsigned long age);
 bool speed_reap_now(size_t bytes);
 void speed_reap_exit(void);

@@ -21,6 +21,7 @@
 #include "ctl.h"
 #include "lease.h"
 #include "map.h"
+#include "reap.h"
 #include "ring.h"
 #include "stats.h"
 #include "trace.h"
@@ -82,7 +83,8 @@ void speed_lease_end(struct speed_ring *ring, int role)
 	holder->ended_epoch[role] = r->epoch;
 	holder->ended_index[role] = side->own;
 	speed_holder_put(holder);
-	r->epoch = 0;
+	WRITE_ONCE(r->epoch, 0);
+	speed_reap_sort(ring);
 	WRITE_ONCE(term->mm, NULL);
 	WRITE_ONCE(ring->used, jiffies);
 	back_off(term, side->own);

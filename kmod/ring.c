@@ -56,6 +56,7 @@ int speed_ring_need_buf(struct speed_ring *ring, int role)
 		err = -ENOBUFS;
 		goto count;
 	}
+	buf->begun = ring->role[SPEED_ROLE_TX].side.own;
 	ring->role[SPEED_ROLE_TX].side.data = buf->addr;
 	WRITE_ONCE(ring->used, jiffies);
 	/* Matches the consumer's look at the buffer, after head. */
@@ -111,8 +112,7 @@ void speed_ring_drop_buf(struct speed_ring *ring)
 	ring->role[SPEED_ROLE_TX].side.data = NULL;
 	ring->role[SPEED_ROLE_RX].side.data = NULL;
 	WRITE_ONCE(ring->buf, NULL);
-	buf->dirty = max_t(u64, buf->dirty, ring->role[SPEED_ROLE_TX].side.own);
-	speed_buf_put(buf);
+	speed_buf_put(buf, ring->role[SPEED_ROLE_TX].side.own);
 	ring->pair->door->uncharge(ring, speed_ring_size(ring));
 }
 

@@ -25,6 +25,7 @@
 #define SPARE	4
 #define AGAIN	(HZ / 10)
 
+static atomic_long_t mapped;	/* bytes of what TCP may have */
 static LLIST_HEAD(indebted);	/* pairs that were put aside, by @dead */
 
 static int charge_user(struct speed_pair *pair, int end, size_t bytes)
@@ -199,9 +200,26 @@ static void door_free(struct speed_pair *pair)
 	shim_conn_put(container_of(pair, struct shim_conn, pair));
 }
 
+static bool door_may_map(const struct speed_ring *ring, size_t bytes)
+{
+	const struct sock *sk = speed_ring_writer(ring);
+	unsigned long tcp = sk_prot_mem_limits(sk, 0) * PAGE_SIZE;
+
+	return atomic_long_read(&mapped) + bytes <= speed_mapped_share(tcp) &&
+	       speed_user_may_map(sock_net(sk), ring->pair->tcp.user[ring->end], bytes);
+}
+
+static void door_maps(const struct speed_ring *ring, long bytes)
+{
+	atomic_long_add(bytes, &mapped);
+	speed_user_maps(ring->pair->tcp.user[ring->end], bytes);
+}
+
 const struct speed_door shim_door = {
 	.charge		= door_charge,
 	.uncharge	= door_uncharge,
+	.may_map	= door_may_map,
+	.maps		= door_maps,
 	.settle		= door_settle,
 	.free		= door_free,
 	.data_ready	= shim_data_ready,

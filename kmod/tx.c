@@ -76,7 +76,7 @@ void speed_tx_tell(struct speed_ring *ring)
  */
 int speed_tx_fault(struct speed_ring *ring)
 {
-	ring->buf->dirty = speed_ring_size(ring);
+	ring->buf->whole = true;
 	return -EFAULT;
 }
 

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "stress.h"
@@ -228,12 +229,177 @@ static void zeroed(const struct transport *t)
 	pair_close(e[0]);
 }
 
+static void until_no_pages(const struct end *e)
+{
+	long until = now_ms() + 10000;
+
+	while (!proc_speed_says(e->fd, "ring", "0/0") && now_ms() < until)
+		sleep_ms(100);
+	MUST(proc_speed_says(e->fd, "ring", "0/0"));
+}
+
+static char secret[RING];
+
+/* Some bytes through a ring, and its pages go: it is given others with its index there. */
+static void move_on(const struct transport *t, struct end e[2], size_t bytes)
+{
+	tp_pair_sized(t, e, RING / 2);
+	while (bytes) {
+		size_t n = bytes < 9000 ? bytes : 9000;
+
+		MUST(end_send(&e[0], secret, n, 0) == (ssize_t)n);
+		MUST(recv(e[1].fd, (char [9000]){ 0 }, n, MSG_WAITALL) == (ssize_t)n);
+		bytes -= n;
+	}
+}
+
+/* Over a ring's end and short of it, more than once around, a failed copy, and mapped. */
+static int writes_anywhere(void *arg)
+{
+	static const struct {
+		size_t moved, written;
+	} kinds[] = {
+		{ 9000, 1 }, { 60000, 20000 }, { 70000, 9000 }, { 40000, 60000 },
+		{ 200000, 30000 }, { 65536, 60000 }, { 30000, 0 }, { 5000, 100000 },
+	};
+	enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+	static struct end e[KINDS][2], mapped[2];
+	const struct transport *t = arg;
+	struct raw w;
+	char *half;
+	int i;
+
+	if (setgid(12345) || setuid(12345))
+		return 1;
+	memset(secret, 's', sizeof(secret));
+	half = mmap(NULL, RING, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memset(half, 's', RING / 2);
+	munmap(half + RING / 2, RING / 2);
+	for (i = 0; i < KINDS; i++)
+		move_on(t, e[i], kinds[i].moved);
+	for (i = 0; i < KINDS; i++)
+		until_no_pages(&e[i][0]);
+	for (i = 0; i < KINDS; i++) {
+		size_t left = kinds[i].written, n;
+
+		if (!left && send(e[i][0].fd, half + RING / 2 - 7000, 9000, 0) >= 0)
+			return 2;
+		for (; left; left -= n) {
+			n = left < 5000 ? left : 5000;
+			if (end_send(&e[i][0], secret, n, 0) != (ssize_t)n)
+				return 3;
+			if (i % 2 && recv(e[i][1].fd, (char [5000]){ 0 }, n, MSG_WAITALL) < 1)
+				return 4;
+		}
+	}
+	/* Who maps a ring writes wherever he likes, and says nothing of it. */
+	tp_pair_sized(t, mapped, RING / 2);
+	raw_open(&w, mapped[0].fd, SPEED_ROLE_TX);
+	memset(w.r.data, 's', w.l.size);
+	return 0;
+}
+
+static long count_of(const char *b, size_t len, char what)
+{
+	long n = 0;
+
+	while (len--)
+		n += *b++ == what;
+	return n;
+}
+
+/* Pages that a connection was given in its middle are cleared where it wrote. */
+static void cleared(const struct transport *t)
+{
+	struct transport u = by_hand_0(t);
+	static struct end e[16][2];
+	struct raw w;
+	long wrong = 0;
+	int i, r;
+
+	if (geteuid())
+		trace_skip("needs root, to be another user");
+	WANT(process_join(process_start(writes_anywhere, (void *)t)), 0, 0, "another user");
+	u.path[1] = PATH_KERNEL;
+	for (i = 0; i < 16; i++) {
+		tp_pair_sized(&u, e[i], RING / 2);
+		for (r = 0; r < SPEED_ROLES; r++) {
+			raw_open(&w, e[i][0].fd, r);
+			wrong += count_of(w.r.data, 2 * w.l.size, 's');
+		}
+	}
+	WANT(wrong, 0, 0, "another user's bytes");
+	for (i = 0; i < 16; i++)
+		pair_close(e[i]);
+	/* And what it wrote and has been read, before another may map it: the rest is live. */
+	move_on(&u, e[0], 50000);
+	until_no_pages(&e[0][0]);
+	for (i = 0; i < 3; i++) {
+		memset(secret, i ? 's' : 'r', 10000);
+		WANT(send(e[0][0].fd, secret, 10000, 0), 10000, 0, "send, over the ring's end");
+	}
+	WANT(recv(e[0][1].fd, (char [10000]){ 0 }, 10000, MSG_WAITALL), 10000, 0, "recv");
+	raw_open(&w, e[0][0].fd, SPEED_ROLE_TX);
+	WANT(count_of(w.r.data, 2 * w.l.size, 'r'), 0, 0, "bytes that have been read");
+	WANT(count_of(w.r.data, 2 * w.l.size, 's'), 2 * 20000, 0, "live bytes, mapped twice");
+	pair_close(e[0]);
+}
+
+#define CROWD		400
+#define SMALL		8192
+
+/*
+ * Three quarters of what there is can be mapped. The rest goes round among the others,
+ * and who looks for it does not give up among what is mapped.
+ */
+static void mapped_share(const struct transport *t)
+{
+	static struct end e[CROWD][2], f[CROWD][2];
+	struct rlimit files = { 8 * CROWD, 8 * CROWD };
+	struct transport u = by_hand_0(t);
+	char text[32], ring[64];
+	struct raw w;
+	int mapped, i, err, got = 0;
+
+	own_namespace();
+	u.path[1] = PATH_KERNEL;
+	MUST(setrlimit(RLIMIT_NOFILE, &files) == 0);
+	snprintf(text, sizeof(text), "%d", CROWD * SMALL);
+	MUST(sysctl_set("mem_max", text) == 0);
+	for (mapped = 0; mapped < CROWD; mapped++) {
+		tp_pair_sized(&u, e[mapped], SMALL / 2);
+		err = raw_try(&w, e[mapped][0].fd, SPEED_ROLE_TX) ? 0 : errno;
+		if (err)
+			break;
+	}
+	WANT(err, ENOBUFS, 0, "no more of them");
+	proc_speed_column(e[0][0].fd, "ring", ring, sizeof(ring));
+	MUST(strstr(ring, "8192"));
+	WANT(mapped, CROWD / 4 * 3, 0, "connections mapped");
+	WANT(send(e[mapped][0].fd, "x", 1, 0), 1, 0, "by system call");
+	WANT(recv(e[mapped][1].fd, ring, 1, 0), 1, 0, "recv");
+	for (i = 0; i < CROWD; i++)
+		tp_pair_sized(&u, f[i], SMALL / 2);
+	for (i = 0; i < 2 * CROWD; i++)
+		got += send(f[i % CROWD][0].fd, "x", 1, 0) == 1 &&
+		       recv(f[i % CROWD][1].fd, ring, 1, 0) == 1;
+	WANT(got, 2 * CROWD, 0, "the others, round and round");
+	pair_close(e[0]);
+	WANT_TRUE(raw_try(&w, e[mapped][0].fd, SPEED_ROLE_TX), "one more, after one closed");
+	for (i = 0; i < CROWD; i++)
+		pair_close(f[i]);
+	for (i = 1; i <= mapped; i++)
+		pair_close(e[i]);
+}
+
 static const struct test_case cases[] = {
 	{ "limit", limit, CASE_BOTH | CASE_SPEED },
 	{ "user_share", user_share, CASE_STREAM | CASE_SPEED },
 	{ "idle", idle, CASE_BOTH | CASE_SPEED },
 	{ "pool", pool, CASE_STREAM | CASE_SPEED },
 	{ "zeroed", zeroed, CASE_BOTH | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },
+	{ "cleared", cleared, CASE_BOTH | CASE_SPEED },
+	{ "mapped_share", mapped_share, CASE_STREAM | CASE_SPEED },
 };
 
 RUN_CASES(cases)

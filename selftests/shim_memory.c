@@ -188,10 +188,63 @@ static void group(const struct transport *t)
 	WANT_TRUE(fused > 0, "some are");
 }
 
+/* Others may have taken a ring's pages meanwhile: it gets some when it is used. */
+static int maps(const int fd[2])
+{
+	struct raw w;
+	int tries;
+
+	for (tries = 0; tries < 50; tries++) {
+		if (raw_try(&w, fd[0], SPEED_ROLE_TX))
+			return 0;
+		if (errno != EAGAIN)
+			return errno;
+		MUST(tcp_exchange(fd));
+	}
+	return EAGAIN;
+}
+
+/*
+ * Three quarters of what TCP may have can be mapped: the rest goes round among the
+ * others, none of which leaves its ring.
+ */
+static void mapped_share(const struct transport *t)
+{
+	int limits = open("/proc/sys/net/ipv4/tcp_mem", O_RDWR), fd[PAIRS][2], i, n, err = 0;
+	int rings = 20, pages = rings * RING / sysconf(_SC_PAGESIZE);
+	char before[64] = "", text[64];
+	long not;
+
+	(void)t;
+	tcp_shim_net();
+	MUST(read(limits, before, sizeof(before) - 1) > 0);
+	snprintf(text, sizeof(text), "%d %d %d", pages, 8 * pages, 16 * pages);
+	MUST(pwrite(limits, text, strlen(text), 0) == (ssize_t)strlen(text));
+	for (n = 0; n < PAIRS / 2 && !err; n += !err) {
+		tcp_fused_pair(fd[n]);
+		err = maps(fd[n]);
+	}
+	WANT(err, ENOBUFS, 0, "no more of them");
+	WANT(n, rings / 4 * 3, 0, "connections mapped");
+	not = stat_number("tcp_not_memory");
+	for (i = n + 1; i < PAIRS; i++)
+		tcp_fused_pair(fd[i]);
+	for (i = n; i < PAIRS; i++)
+		WANT_TRUE(tcp_exchange(fd[i]) && tcp_exchange(fd[i]), "exchange");
+	for (i = n; i < PAIRS; i++)
+		WANT_TRUE(tcp_fused(fd[i]), "by their rings");
+	WANT(stat_number("tcp_not_memory") - not, 0, 0, "on TCP for want of memory");
+	for (i = 0; i < PAIRS; i++)
+		tcp_close(fd[i]);
+	MUST(pwrite(limits, before, strlen(before), 0) == (ssize_t)strlen(before));
+	close(limits);
+}
+
 static const struct test_case cases[] = {
 	{ "none", none, CASE_STREAM | CASE_SPEED },
 	{ "few", few, CASE_STREAM | CASE_SPEED },
 	{ "taken_away", taken_away, CASE_STREAM | CASE_SPEED },
+	{ "mapped_share", mapped_share, CASE_STREAM | CASE_SPEED },
 	{ "huge", huge, CASE_STREAM | CASE_SPEED },
 	{ "group", group, CASE_STREAM | CASE_SPEED },
 };
