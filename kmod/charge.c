@@ -6,8 +6,7 @@
  *
  * Bounds: a namespace may take its own net.speed.mem_max; all together may take
  * that of the initial namespace; a user other than root may take half of that,
- * wherever its namespaces are. Of what a user may take, three quarters can be mapped:
- * nobody takes mapped pages away, and the rest goes round among connections that map none.
+ * wherever its namespaces are.
  *
  * charge_lock of a socket is taken under a role's lock. users_lock is a leaf.
  */
@@ -26,14 +25,14 @@
  * @refs: sockets
  * @uid: the user
  * @bytes: charged
- * @mapped: of these, what somebody maps
+ * @mapped: of AF_SPEED's rings and of TCP's, what counts as mapped by it; share.c's
  */
 struct speed_user {
 	struct hlist_node node;
 	refcount_t refs;
 	kuid_t uid;
 	atomic_long_t bytes;
-	atomic_long_t mapped;
+	long mapped[2];
 };
 
 static DEFINE_SPINLOCK(users_lock);
@@ -125,7 +124,7 @@ void speed_user_put(struct speed_user *user)
 	spin_unlock(&users_lock);
 	if (!last)
 		return;
-	WARN_ON_ONCE(atomic_long_read(&user->bytes) || atomic_long_read(&user->mapped));
+	WARN_ON_ONCE(atomic_long_read(&user->bytes) || user->mapped[0] || user->mapped[1]);
 	kfree(user);
 }
 
@@ -159,9 +158,21 @@ static bool take(atomic_long_t *count, long bytes, unsigned long max)
 	return false;
 }
 
-static unsigned long user_max(const struct speed_user *user, unsigned long all)
+/**
+ * speed_user_max() - what a user may have of a bound
+ * @user: the user
+ * @all: the bound, bytes
+ *
+ * Return: bytes.
+ */
+unsigned long speed_user_max(const struct speed_user *user, unsigned long all)
 {
 	return uid_eq(user->uid, GLOBAL_ROOT_UID) ? all : all / 2;
+}
+
+long *speed_user_mapped(struct speed_user *user)
+{
+	return user->mapped;
 }
 
 /**
@@ -177,7 +188,7 @@ int speed_charge_bounds(struct net *net, struct speed_user *user, size_t bytes)
 {
 	unsigned long all = READ_ONCE(speed_net(&init_net)->mem_max);
 
-	if (!take(&user->bytes, bytes, user_max(user, all)))
+	if (!take(&user->bytes, bytes, speed_user_max(user, all)))
 		return -ENOBUFS;
 	if (!take(&speed_net(&init_net)->mem, bytes, all))
 		goto put_user;
@@ -196,34 +207,6 @@ void speed_uncharge_bounds(struct net *net, struct speed_user *user, size_t byte
 	atomic_long_sub(bytes, &speed_net(&init_net)->mem);
 	if (!net_eq(net, &init_net))
 		atomic_long_sub(bytes, &speed_net(net)->mem);
-}
-
-/**
- * speed_user_may_map() - may pages that a user pays for be mapped?
- * @net: the namespace
- * @user: the user
- * @bytes: how much; nothing is taken, and who asks at the same time is told the same
- *
- * Context: any.
- */
-bool speed_user_may_map(struct net *net, const struct speed_user *user, size_t bytes)
-{
-	unsigned long all = READ_ONCE(speed_net(&init_net)->mem_max);
-	unsigned long max = min(user_max(user, all), READ_ONCE(speed_net(net)->mem_max));
-
-	return atomic_long_read(&user->mapped) + bytes <= speed_mapped_share(max);
-}
-
-/**
- * speed_user_maps() - pages that a user pays for are mapped
- * @user: the user
- * @bytes: how much; less than 0: no longer
- *
- * Context: any.
- */
-void speed_user_maps(struct speed_user *user, long bytes)
-{
-	atomic_long_add(bytes, &user->mapped);
 }
 
 /*

@@ -48,23 +48,15 @@ static void uncharge_payer(struct speed_ring *ring, size_t bytes)
 	speed_uncharge(payer(ring), bytes);
 }
 
-static bool payer_may_map(const struct speed_ring *ring, size_t bytes)
+static struct speed_user *user_of(struct speed_pair *pair, int end)
 {
-	const struct sock *sk = payer(ring);
-
-	return speed_user_may_map(sock_net(sk), speed_sk(sk)->user, bytes);
-}
-
-static void payer_maps(const struct speed_ring *ring, long bytes)
-{
-	speed_user_maps(speed_sk(payer(ring))->user, bytes);
+	return speed_sk(pair->sk[end])->user;
 }
 
 static const struct speed_door speed_door = {
 	.charge		= charge_payer,
 	.uncharge	= uncharge_payer,
-	.may_map	= payer_may_map,
-	.maps		= payer_maps,
+	.user		= user_of,
 };
 
 /* From here on both are connected; nothing may fail any more. */

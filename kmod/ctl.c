@@ -135,8 +135,6 @@ int speed_ctl_make_ready(struct speed_ring *ring, int role)
 	err = speed_ring_need_buf(ring, role);
 	if (err)
 		return err;
-	if (!ring->pair->door->may_map(ring, speed_ring_size(ring)))
-		return -ENOBUFS;
 	if (speed_ring_at_home(ring)) {
 		ctl = ctl_new();
 		if (!ctl)

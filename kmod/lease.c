@@ -18,6 +18,7 @@
 #include "net.h"
 #include "overflow.h"
 #include "reap.h"
+#include "share.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -113,6 +114,10 @@ static int lease_begin(struct speed_ring *ring, struct speed_role *r, int role, 
 		speed_holder_put(holder);
 		return -EACCES;
 	}
+	if (!speed_share_take(ring, role)) {
+		speed_holder_put(holder);
+		return -ENOBUFS;
+	}
 	epoch = atomic64_inc_return(&epochs);
 	speed_map_grant(holder, role);
 	term->granted = r->side.own;
@@ -145,6 +150,14 @@ static int door_allows(struct speed_ring *ring, int role)
 	return door->may_lease ? door->may_lease(ring, role) : 0;
 }
 
+static int share_allows(struct speed_ring *ring, int role)
+{
+	if (speed_share_left(ring, role))
+		return 0;
+	speed_count(SPEED_STAT_NO_MEMORY);
+	return -ENOBUFS;
+}
+
 static int lease_locked(struct speed_ring *ring, struct speed_role *r, int role,
 			struct speed_lease *lease)
 {
@@ -158,8 +171,8 @@ static int lease_locked(struct speed_ring *ring, struct speed_role *r, int role,
 		return -EAGAIN;
 	}
 	lease->retry = SPEED_LEASE_RETRY;
-	err = door_allows(ring, role) ?: speed_ctl_make_ready(ring, role) ?:
-	      door_allows(ring, role);
+	err = door_allows(ring, role) ?: share_allows(ring, role) ?:
+	      speed_ctl_make_ready(ring, role) ?: door_allows(ring, role);
 	if (!err)
 		err = lease_begin(ring, r, role, lease->cookie);
 	if (!err)

@@ -12,6 +12,7 @@
 #include "pages.h"
 #include "pair.h"
 #include "reap.h"
+#include "share.h"
 #include "shim.h"
 
 static int __init speed_init(void)
@@ -61,6 +62,7 @@ static void __exit speed_exit(void)
 	speed_netns_exit();
 	shim_charge_stop();
 	shim_ulp_exit();
+	speed_share_exit();
 	speed_charge_exit();
 	speed_pair_exit();
 	speed_map_exit();

@@ -24,6 +24,7 @@
  * @spin_us: sysctl: longest spin of a mapped reader, microseconds
  * @mem_max: sysctl: most bytes that rings and overflow may take
  * @mem: bytes that they take
+ * @mapped: of these, what somebody maps; share.c's
  * @loopback: sysctl: whether TCP connections are fused
  * @ports: sysctl: which of them, or NULL for all
  * @ctl: registered sysctls
@@ -39,6 +40,7 @@ struct speed_net {
 	unsigned int spin_us;
 	unsigned long mem_max;
 	atomic_long_t mem;
+	long mapped;
 	int loopback;
 	struct speed_ports __rcu *ports;
 	struct ctl_table_header *ctl;

@@ -49,7 +49,7 @@ static void __net_exit netns_del(struct net *net)
 	speed_proc_del(net);
 	speed_sysctl_del(net);
 	WARN_ON_ONCE(!hlist_empty(&speed_net(net)->socks));
-	WARN_ON_ONCE(atomic_long_read(&speed_net(net)->mem));
+	WARN_ON_ONCE(atomic_long_read(&speed_net(net)->mem) || speed_net(net)->mapped);
 }
 
 static struct pernet_operations netns_ops = {

@@ -7,9 +7,11 @@
 #define SPEED_PAGES_H
 
 #include <linux/mm_types.h>
+#include <linux/speed.h>
 #include <linux/types.h>
 
 struct speed_ring;
+struct speed_user;
 
 /**
  * struct speed_buf - the data pages of one ring
@@ -18,7 +20,7 @@ struct speed_ring;
  * @size: in bytes, a power of two
  * @begun: the producer's index when the ring got it: what was written since lies from
  *	there on
- * @leased: somebody maps it
+ * @by: who maps it, by role, or NULL; share.c's
  * @whole: any of it may differ from zero: it was mapped, or a copy into it failed
  * @addr: size bytes, mapped twice in a row
  * @pages: size / PAGE_SIZE pages
@@ -28,7 +30,7 @@ struct speed_buf {
 	struct speed_ring *ring;
 	size_t size;
 	u64 begun;
-	bool leased;
+	struct speed_user *by[SPEED_ROLES];
 	bool whole;
 	unsigned char *addr;
 	struct page *pages[];

@@ -51,8 +51,9 @@ struct speed_user;
  * @charge: make who pays for a ring pay for bytes of memory; 0 or -ENOBUFS; its
  *	producer's lock is held; may sleep
  * @uncharge: end it; may sleep, but waits for nobody
- * @may_map: may a ring's bytes of data pages be mapped? Its producer's lock is held
- * @maps: they are, or less than 0 bytes: no longer; called with a spin lock held
+ * @user: an endpoint's account, or NULL where memory is short; may sleep
+ * @bound: bytes that all rings of the kind may take, or NULL where they have no bound of
+ *	their own
  * @settle: all was uncharged and the pair goes: whether it may go at once, or goes later
  *	by speed_pair_end(); or NULL
  * @free: whose memory the pair is, or NULL for memory of its own
@@ -72,8 +73,8 @@ struct speed_user;
 struct speed_door {
 	int (*charge)(struct speed_ring *ring, size_t bytes);
 	void (*uncharge)(struct speed_ring *ring, size_t bytes);
-	bool (*may_map)(const struct speed_ring *ring, size_t bytes);
-	void (*maps)(const struct speed_ring *ring, long bytes);
+	struct speed_user *(*user)(struct speed_pair *pair, int end);
+	unsigned long (*bound)(const struct speed_ring *ring);
 	bool (*settle)(struct speed_pair *pair);
 	void (*free)(struct speed_pair *pair);
 	bool (*data_ready)(struct speed_ring *ring, u64 want);

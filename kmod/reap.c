@@ -37,6 +37,12 @@ static LIST_HEAD(reap_leased);
 static void reap_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(reap, reap_work);
 
+/* reap_lock is held. */
+static bool some_rings(void)
+{
+	return !list_empty(&reap_rings) || !list_empty(&reap_leased);
+}
+
 /**
  * speed_reap_add() - a ring got data pages
  * @ring: the ring; its producer's lock is held
@@ -46,7 +52,7 @@ void speed_reap_add(struct speed_ring *ring)
 	bool first;
 
 	spin_lock(&reap_lock);
-	first = list_empty(&reap_rings) && list_empty(&reap_leased);
+	first = !some_rings();
 	ring->buf->ring = ring;
 	list_add_tail(&ring->buf->list, &reap_rings);
 	spin_unlock(&reap_lock);
@@ -71,18 +77,13 @@ void speed_reap_del(struct speed_ring *ring)
  */
 void speed_reap_sort(struct speed_ring *ring)
 {
-	long size = speed_ring_size(ring);
 	bool leased;
 
 	spin_lock(&reap_lock);
 	/* The other role's may end at the same time: who comes later sees both. */
 	leased = READ_ONCE(ring->role[SPEED_ROLE_TX].epoch) ||
 		 READ_ONCE(ring->role[SPEED_ROLE_RX].epoch);
-	if (ring->buf->leased != leased) {
-		ring->buf->leased = leased;
-		list_move_tail(&ring->buf->list, leased ? &reap_leased : &reap_rings);
-		ring->pair->door->maps(ring, leased ? size : -size);
-	}
+	list_move_tail(&ring->buf->list, leased ? &reap_leased : &reap_rings);
 	spin_unlock(&reap_lock);
 }
 
@@ -224,9 +225,15 @@ static void reap_list(struct list_head *list)
 
 static void reap_work(struct work_struct *work)
 {
+	bool again;
+
 	reap_list(&reap_rings);
 	reap_list(&reap_leased);
-	if (count_rings(&reap_rings) + count_rings(&reap_leased))
+	/* In one look: a ring may go from one list to the other. */
+	spin_lock(&reap_lock);
+	again = some_rings();
+	spin_unlock(&reap_lock);
+	if (again)
 		schedule_delayed_work(&reap, REAP_PERIOD);
 }
 

@@ -23,6 +23,7 @@
 #include "map.h"
 #include "reap.h"
 #include "ring.h"
+#include "share.h"
 #include "stats.h"
 #include "trace.h"
 #include "tx.h"
@@ -84,6 +85,7 @@ void speed_lease_end(struct speed_ring *ring, int role)
 	holder->ended_index[role] = side->own;
 	speed_holder_put(holder);
 	WRITE_ONCE(r->epoch, 0);
+	speed_share_drop(ring, role);
 	speed_reap_sort(ring);
 	WRITE_ONCE(term->mm, NULL);
 	WRITE_ONCE(ring->used, jiffies);

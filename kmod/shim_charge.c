@@ -25,18 +25,35 @@
 #define SPARE	4
 #define AGAIN	(HZ / 10)
 
-static atomic_long_t mapped;	/* bytes of what TCP may have */
 static LLIST_HEAD(indebted);	/* pairs that were put aside, by @dead */
+
+/* Who charges and who maps may both be the first. */
+static struct speed_user *door_user(struct speed_pair *pair, int end)
+{
+	struct speed_user *user = READ_ONCE(pair->tcp.user[end]), *was;
+
+	if (user)
+		return user;
+	user = speed_user_get(READ_ONCE(pair->sk[end]->sk_uid));
+	if (!user)
+		return NULL;
+	was = cmpxchg(&pair->tcp.user[end], NULL, user);
+	if (!was)
+		return user;
+	speed_user_put(user);
+	return was;
+}
 
 static int charge_user(struct speed_pair *pair, int end, size_t bytes)
 {
-	struct sock *sk = pair->sk[end];
+	struct speed_user *user = door_user(pair, end);
 
-	if (!pair->tcp.user[end])
-		pair->tcp.user[end] = speed_user_get(READ_ONCE(sk->sk_uid));
-	if (!pair->tcp.user[end])
-		return -ENOBUFS;
-	return speed_charge_bounds(sock_net(sk), pair->tcp.user[end], bytes);
+	return user ? speed_charge_bounds(sock_net(pair->sk[end]), user, bytes) : -ENOBUFS;
+}
+
+static unsigned long door_bound(const struct speed_ring *ring)
+{
+	return sk_prot_mem_limits(speed_ring_writer(ring), 0) * PAGE_SIZE;
 }
 
 static int charge_sock(struct sock *sk, size_t bytes)
@@ -200,26 +217,11 @@ static void door_free(struct speed_pair *pair)
 	shim_conn_put(container_of(pair, struct shim_conn, pair));
 }
 
-static bool door_may_map(const struct speed_ring *ring, size_t bytes)
-{
-	const struct sock *sk = speed_ring_writer(ring);
-	unsigned long tcp = sk_prot_mem_limits(sk, 0) * PAGE_SIZE;
-
-	return atomic_long_read(&mapped) + bytes <= speed_mapped_share(tcp) &&
-	       speed_user_may_map(sock_net(sk), ring->pair->tcp.user[ring->end], bytes);
-}
-
-static void door_maps(const struct speed_ring *ring, long bytes)
-{
-	atomic_long_add(bytes, &mapped);
-	speed_user_maps(ring->pair->tcp.user[ring->end], bytes);
-}
-
 const struct speed_door shim_door = {
 	.charge		= door_charge,
 	.uncharge	= door_uncharge,
-	.may_map	= door_may_map,
-	.maps		= door_maps,
+	.user		= door_user,
+	.bound		= door_bound,
 	.settle		= door_settle,
 	.free		= door_free,
 	.data_ready	= shim_data_ready,

@@ -15,6 +15,8 @@
 #include "tcp_pair.h"
 
 #define PAIRS		40
+#define MOST_CPUS	32
+#define MOST		(20 + 8 * MOST_CPUS + PAIRS)
 #define RING		(256 << 10)
 
 static void mem_max(long bytes)
@@ -189,19 +191,64 @@ static void group(const struct transport *t)
 }
 
 /* Others may have taken a ring's pages meanwhile: it gets some when it is used. */
-static int maps(const int fd[2])
+static int maps(const int fd[2], int role)
 {
 	struct raw w;
 	int tries;
 
 	for (tries = 0; tries < 50; tries++) {
-		if (raw_try(&w, fd[0], SPEED_ROLE_TX))
+		if (raw_try(&w, fd[0], role))
 			return 0;
 		if (errno != EAGAIN)
 			return errno;
-		MUST(tcp_exchange(fd));
+		if (fd[1] < 0)
+			sleep_ms(5);	/* whoever looks at it refuses a lease for that instant */
+		else
+			MUST(tcp_exchange(fd));
 	}
 	return EAGAIN;
+}
+
+/*
+ * TCP's bounds, of which the first bounds rings, are so many rings; none: what they were.
+ * First to be called in the initial namespace, which alone has them.
+ */
+static void tcp_limits(int rings)
+{
+	long pages = rings * (RING / sysconf(_SC_PAGESIZE));
+	static char before[64];
+	static int fd = -1;
+	char text[64];
+
+	if (fd < 0) {
+		fd = open("/proc/sys/net/ipv4/tcp_mem", O_RDWR);
+		MUST(fd >= 0 && read(fd, before, sizeof(before) - 1) > 0);
+	}
+	snprintf(text, sizeof(text), "%ld %ld %ld", pages, 8 * pages, 16 * pages);
+	if (!rings)
+		strcpy(text, before);
+	MUST(pwrite(fd, text, strlen(text), 0) == (ssize_t)strlen(text));
+}
+
+/* Enough for some, beyond the megabyte that TCP keeps aside on each processor, and that again. */
+static int some_rings(void)
+{
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return 20 + 8 * (cpus < MOST_CPUS ? cpus : MOST_CPUS);
+}
+
+/* Pairs of which this maps one direction, until there is no more. Return: how many. */
+static int map_pairs(int fd[][2], int most)
+{
+	int n, err = 0;
+
+	for (n = 0; n < most && !err; n += !err) {
+		tcp_fused_pair(fd[n]);
+		err = maps(fd[n], SPEED_ROLE_TX);
+	}
+	WANT(err, ENOBUFS, 0, "no more of them");
+	return n;
 }
 
 /*
@@ -210,34 +257,105 @@ static int maps(const int fd[2])
  */
 static void mapped_share(const struct transport *t)
 {
-	int limits = open("/proc/sys/net/ipv4/tcp_mem", O_RDWR), fd[PAIRS][2], i, n, err = 0;
-	int rings = 20, pages = rings * RING / sysconf(_SC_PAGESIZE);
-	char before[64] = "", text[64];
+	static int fd[MOST][2];
+	int rings = some_rings(), i, n, all;
 	long not;
 
 	(void)t;
+	tcp_limits(rings);
 	tcp_shim_net();
-	MUST(read(limits, before, sizeof(before) - 1) > 0);
-	snprintf(text, sizeof(text), "%d %d %d", pages, 8 * pages, 16 * pages);
-	MUST(pwrite(limits, text, strlen(text), 0) == (ssize_t)strlen(text));
-	for (n = 0; n < PAIRS / 2 && !err; n += !err) {
-		tcp_fused_pair(fd[n]);
-		err = maps(fd[n]);
-	}
-	WANT(err, ENOBUFS, 0, "no more of them");
-	WANT(n, rings / 4 * 3, 0, "connections mapped");
+	n = map_pairs(fd, rings);
+	WANT_TRUE(n == rings / 4 * 3, "connections mapped");
+	all = n + PAIRS;
 	not = stat_number("tcp_not_memory");
-	for (i = n + 1; i < PAIRS; i++)
+	for (i = n + 1; i < all; i++)
 		tcp_fused_pair(fd[i]);
-	for (i = n; i < PAIRS; i++)
+	for (i = n; i < all; i++)
 		WANT_TRUE(tcp_exchange(fd[i]) && tcp_exchange(fd[i]), "exchange");
-	for (i = n; i < PAIRS; i++)
+	for (i = n; i < all; i++)
 		WANT_TRUE(tcp_fused(fd[i]), "by their rings");
 	WANT(stat_number("tcp_not_memory") - not, 0, 0, "on TCP for want of memory");
-	for (i = 0; i < PAIRS; i++)
+	for (i = 0; i < all; i++)
 		tcp_close(fd[i]);
-	MUST(pwrite(limits, before, strlen(before), 0) == (ssize_t)strlen(before));
-	close(limits);
+	tcp_limits(0);
+}
+
+/**
+ * struct other - another user, who connects
+ * @conns: how often
+ * @at: where to
+ * @told: a pipe, by which it tells how many rings it has mapped
+ * @stay: a pipe, by which it is told that all are fused, and that it may go
+ */
+struct other {
+	int conns;
+	struct address at;
+	int told[2], stay[2];
+};
+
+static int maps_what_root_pays(void *arg)
+{
+	struct other *o = arg;
+	int fd[MOST], i, n = 0, err = 0;
+	char c;
+
+	close(o->stay[1]);
+	if (setgid(12345) || setuid(12345))
+		return 1;
+	for (i = 0; i < o->conns; i++) {
+		fd[i] = tcp_socket(&o->at);
+		if (connect(fd[i], (void *)&o->at.sa, o->at.len))
+			return 2;
+	}
+	/* Each is sent its bytes when all are there, by TCP and then by a ring. */
+	if (read(o->stay[0], &c, 1) != 1)
+		return 3;
+	for (i = 0; i < o->conns; i++) {
+		while (recv(fd[i], &c, 1, MSG_DONTWAIT) == 1)
+			;
+		if (!err)
+			err = maps((int [2]){ fd[i], -1 }, SPEED_ROLE_RX);
+		n += !err;
+	}
+	n = err == ENOBUFS ? n : -err;
+	return write(o->told[1], &n, sizeof(n)) == sizeof(n) && read(o->stay[0], &c, 1) == 0 ? 0 : 4;
+}
+
+/* What one user maps is his own, whoever pays: half of it, and the rest is left. */
+static void mapped_by_another(const struct transport *t)
+{
+	static int fd[MOST][2], got[MOST];
+	int rings = some_rings(), his = rings / 2 * 3 / 4, listener, i, n = 0;
+	struct other o = { .conns = his + 3 };
+	pid_t pid;
+
+	(void)t;
+	if (geteuid())
+		trace_skip("needs root, to be another user");
+	tcp_limits(rings);
+	tcp_shim_net();
+	listener = tcp_listen_at(LOCAL4, 0, &o.at);
+	MUST(pipe(o.told) == 0 && pipe(o.stay) == 0);
+	pid = process_start(maps_what_root_pays, &o);
+	close(o.stay[0]);
+	for (i = 0; i < o.conns; i++)
+		got[i] = accept(listener, NULL, NULL);
+	for (i = 0; i < o.conns; i++) {
+		for (n = 0; n < 1000 && !(tcp_flags(got[i]) & SPEED_FUSION_TX); n++) {
+			MUST(send(got[i], "x", 1, 0) == 1);
+			sleep_ms(1);
+		}
+		WANT(send(got[i], "y", 1, 0), 1, 0, "send, by a ring");
+	}
+	MUST(write(o.stay[1], "", 1) == 1);
+	WANT(read(o.told[0], &n, sizeof(n)), sizeof(n), 0, "told");
+	WANT_TRUE(n == his, "what another has mapped: of half, three quarters: %d", n);
+	n = map_pairs(fd, rings);
+	WANT_TRUE(n == rings / 4 * 3 - his, "what root maps: %d", n);
+	close(o.stay[1]);
+	WANT(process_join(pid), 0, 0, "the other user");
+	WANT(maps(fd[n], SPEED_ROLE_TX), 0, 0, "one more then");
+	tcp_limits(0);
 }
 
 static const struct test_case cases[] = {
@@ -245,6 +363,7 @@ static const struct test_case cases[] = {
 	{ "few", few, CASE_STREAM | CASE_SPEED },
 	{ "taken_away", taken_away, CASE_STREAM | CASE_SPEED },
 	{ "mapped_share", mapped_share, CASE_STREAM | CASE_SPEED },
+	{ "mapped_by_another", mapped_by_another, CASE_STREAM | CASE_SPEED },
 	{ "huge", huge, CASE_STREAM | CASE_SPEED },
 	{ "group", group, CASE_STREAM | CASE_SPEED },
 };
