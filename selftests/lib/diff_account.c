@@ -138,6 +138,9 @@ static void note_option(struct diff_side *e, const struct diff_step *s)
 	case OI_LINGER:
 		e->linger0 = !s->number;
 		break;
+	case OI_FASTOPEN:
+		e->fastopen = s->number;
+		break;
 	case OI_PEEKOFF:
 		e->peekoff = s->number >= 0;
 		break;

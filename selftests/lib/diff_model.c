@@ -163,6 +163,16 @@ static bool is_empty(const struct diff_step *s)
 	return s->code == DO_RECVMMSG ? s->number < 3 : !s->number && s->code != DO_DRAIN;
 }
 
+/*
+ * A read that sleeps is not woken for less than the low-water mark, but by the
+ * acknowledgment of its own end's FIN, which may be delayed by 40 ms: before bytes come, and
+ * it goes on sleeping, or with them.
+ */
+static bool wakes_by_chance(const struct diff_model *m, int end)
+{
+	return m->side[end].lowat > 1;
+}
+
 static const char *refused_read(struct diff_model *m, const struct diff_step *s)
 {
 	struct diff_dir *in = diff_in(m, s);
@@ -179,6 +189,9 @@ static const char *refused_read(struct diff_model *m, const struct diff_step *s)
 		return "all but the urgent byte";
 	if (diff_may_wait(m, s) && is_empty(s) && !diff_expected(m, s, number))
 		return "any wake-up would end it";
+	if (diff_may_wait(m, s) && (m->side[diff_end(s->actor)].shut & DW_WR) &&
+	    wakes_by_chance(m, diff_end(s->actor)) && !diff_expected(m, s, number))
+		return "the acknowledgment of a FIN wakes it";
 	if (!in->loose)
 		return NULL;
 	if (s->code == DO_ZCRECV)
@@ -243,6 +256,9 @@ static const char *refused_send(struct diff_model *m, const struct diff_step *s)
 		return "completed or not by chance";
 	if (makes_segments(m, s) && wakes_reader(m, !diff_end(s->actor)))
 		return "a reader would wake up in the middle";
+	if ((s->words & DW_OOB) && s->code == DO_SENDMMSG &&
+	    diff_end_busy(m, !diff_end(s->actor), DC_READ))
+		return "a reader may pass an urgent byte before the next one comes";
 	if ((s->words & DW_OOB) && m->dir[diff_end(s->actor)].urgent &&
 	    peek_waits(m, !diff_end(s->actor)))
 		return "some would be peeked twice";
@@ -289,6 +305,13 @@ static const char *refused_end(struct diff_model *m, const struct diff_step *s)
 	return in->loose && !in->least && in->most ? "a reset by what is unread, or none" : NULL;
 }
 
+static const char *refused_shutdown(struct diff_model *m, const struct diff_step *s)
+{
+	if ((s->words & DW_WR) && wakes_by_chance(m, diff_end(s->actor)) && is_busy(m, s, DC_READ))
+		return "its acknowledgment wakes a reader";
+	return NULL;
+}
+
 const char *diff_refused(struct diff_model *m, const struct diff_step *s)
 {
 	if (s->code == DO_JOIN)
@@ -307,6 +330,8 @@ const char *diff_refused(struct diff_model *m, const struct diff_step *s)
 		return refused_read(m, s);
 	if (s->code == DO_ACCEPT)
 		return refused_accept(m, s);
+	if (s->code == DO_SHUTDOWN)
+		return refused_shutdown(m, s);
 	return s->words & DW_WAIT ? refused_wait(m, s) : NULL;
 }
 

@@ -57,6 +57,7 @@ struct diff_dir {
  * @gone: closed, reset or disconnected
  * @hit: what was sent from here is answered by a reset
  * @zerocopy: sends whose completions were not taken
+ * @fastopen: its connection begins with its first bytes
  */
 struct diff_side {
 	bool connecting;
@@ -67,6 +68,7 @@ struct diff_side {
 	bool gone;
 	bool hit;
 	bool linger0;
+	bool fastopen;
 	int zerocopy;
 	int sndbuf;
 	int rcvbuf;

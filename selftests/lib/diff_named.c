@@ -127,6 +127,8 @@ const struct diff_named diff_named[] = {
 	{ "closed by a reader that may have left some",
 	  "net v4; b listen; a socket; a connect; b accept; a set nonblock 1; b send 944014; "
 	  "a drain 0; a close; b recv 16 dontwait" },
+	{ "bytes to write of a connection that was never begun",
+	  "net v4; b listen; a socket; a set fastopen 1; a connect; a shutdown wr; a outq" },
 	{ "disconnected under one who waits",
 	  "net v4; b listen; a socket; a connect; a2 recv 1; a disconnect" },
 };

@@ -121,6 +121,16 @@ static bool counts_out(struct diff_model *m, const struct diff_step *s,
 	       (diff_out(m, s)->loose || diff_out(m, s)->deaf || m->side[diff_end(s->actor)].gone);
 }
 
+/* It was never begun, and what TCP subtracts from is a random sequence number. */
+static bool counts_nothing(struct diff_model *m, const struct diff_step *s,
+			   const struct diff_result *r)
+{
+	const struct diff_dir *out = diff_out(m, s);
+
+	return s->code == DO_OUTQ && m->side[diff_end(s->actor)].fastopen &&
+	       !out->sent && !out->offered;
+}
+
 static void drop_counts(struct diff_model *m, const struct diff_step *s, struct diff_result *r)
 {
 	if (s->code == DO_INFO)
@@ -206,6 +216,9 @@ const struct diff_rule diff_rules[] = {
 	{ "bytes to write",
 	  "what is beyond the window, or has nobody to read it, may stay unacknowledged",
 	  counts_out, drop_counts },
+	{ "bytes to write of no connection",
+	  "with TCP_FASTOPEN_CONNECT and no bytes TCP tells its random first sequence number",
+	  counts_nothing, drop_counts },
 	{ "closing states",
 	  "the acknowledgment of a FIN may be delayed by 40 ms",
 	  has_closing_state, merge_states },
