@@ -39,12 +39,12 @@ static struct net *net_of(const struct speed_ring *ring)
 	return sock_net(speed_ring_writer(ring));
 }
 
-/* What TCP's rings may take, or 0 where it is none of its own. */
+/* What TCP's rings may take; another ring is not bound by it. */
 static unsigned long tcp_bound(const struct speed_ring *ring)
 {
 	const struct speed_door *door = ring->pair->door;
 
-	return door->bound ? door->bound(ring) : 0;
+	return door->bound ? door->bound(ring) : ULONG_MAX;
 }
 
 static bool user_has_room(const struct speed_ring *ring, struct speed_user *user)
@@ -54,7 +54,7 @@ static bool user_has_room(const struct speed_ring *ring, struct speed_user *user
 	size_t size = speed_ring_size(ring);
 
 	return fits(mapped[0] + mapped[1], size, speed_user_max(user, all)) &&
-	       (!ring->pair->door->bound || fits(mapped[1], size, speed_user_max(user, tcp)));
+	       fits(mapped[1], size, speed_user_max(user, tcp));
 }
 
 static bool all_have_room(const struct speed_ring *ring)
@@ -64,7 +64,7 @@ static bool all_have_room(const struct speed_ring *ring)
 
 	return fits(all->mapped, size, READ_ONCE(all->mem_max)) &&
 	       fits(net->mapped, size, READ_ONCE(net->mem_max)) &&
-	       (!ring->pair->door->bound || fits(tcp_mapped, size, tcp_bound(ring)));
+	       fits(tcp_mapped, size, tcp_bound(ring));
 }
 
 static bool has_room(const struct speed_ring *ring, struct speed_user *user)
@@ -107,9 +107,18 @@ static void set(struct speed_ring *ring, int role, struct speed_user *user)
 		count_all(ring, is ? size : -size);
 }
 
-static struct speed_user *user_of(struct speed_ring *ring, int role)
+static bool ask(struct speed_ring *ring, int role, bool take)
 {
-	return ring->pair->door->user(ring->pair, speed_role_end(ring, role));
+	struct speed_pair *pair = ring->pair;
+	struct speed_user *user = pair->door->user(pair, speed_role_end(ring, role));
+	bool room;
+
+	spin_lock(&share_lock);
+	room = user && has_room(ring, user);
+	if (room && take)
+		set(ring, role, user);
+	spin_unlock(&share_lock);
+	return room;
 }
 
 /**
@@ -123,13 +132,7 @@ static struct speed_user *user_of(struct speed_ring *ring, int role)
  */
 bool speed_share_left(struct speed_ring *ring, int role)
 {
-	struct speed_user *user = user_of(ring, role);
-	bool room;
-
-	spin_lock(&share_lock);
-	room = user && has_room(ring, user);
-	spin_unlock(&share_lock);
-	return room;
+	return ask(ring, role, false);
 }
 
 /**
@@ -142,15 +145,7 @@ bool speed_share_left(struct speed_ring *ring, int role)
  */
 bool speed_share_take(struct speed_ring *ring, int role)
 {
-	struct speed_user *user = user_of(ring, role);
-	bool room;
-
-	spin_lock(&share_lock);
-	room = user && has_room(ring, user);
-	if (room)
-		set(ring, role, user);
-	spin_unlock(&share_lock);
-	return room;
+	return ask(ring, role, true);
 }
 
 /**

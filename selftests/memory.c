@@ -116,12 +116,21 @@ static void user_share(const struct transport *t)
 	WANT_TRUE(other == root / 2, "a user may take half");
 }
 
+/* Return: whether its pages have gone within a while. */
+static bool until_no_pages(const struct end *e)
+{
+	long until = now_ms() + 10000;
+
+	while (!proc_speed_says(e->fd, "ring", "0/0") && now_ms() < until)
+		sleep_ms(100);
+	return proc_speed_says(e->fd, "ring", "0/0");
+}
+
 static void idle(const struct transport *t)
 {
 	char c, ring[64], none[64] = "0/0";
 	struct transport u = *t;
 	struct end e[2];
-	long until;
 
 	u.path[0] = u.path[1] = PATH_KERNEL;
 	tp_pair_sized(&u, e, RING / 2);
@@ -132,10 +141,7 @@ static void idle(const struct transport *t)
 	sleep_ms(4000);
 	WANT_TRUE(!proc_speed_says(e[0].fd, "ring", none), "kept while a byte is in it");
 	WANT(recv(e[1].fd, &c, 1, 0), 1, 0, "recv");
-	until = now_ms() + 10000;
-	while (!proc_speed_says(e[0].fd, "ring", none) && now_ms() < until)
-		sleep_ms(100);
-	WANT_TRUE(proc_speed_says(e[0].fd, "ring", none), "given back when idle");
+	WANT_TRUE(until_no_pages(&e[0]), "given back when idle");
 	WANT(send(e[0].fd, "y", 1, 0), 1, 0, "send again");
 	WANT(recv(e[1].fd, &c, 1, 0), 1, 0, "recv again");
 	WANT_TRUE(c == 'y', "the byte");
@@ -179,14 +185,19 @@ static int writes_secrets(void *arg)
 	return 0;
 }
 
-/* All of each region that a fresh connection maps, after another user's use. */
-static long not_zero(const char *b, size_t len)
+static long count_of(const char *b, size_t len, char what)
 {
 	long n = 0;
 
 	while (len--)
-		n += *b++ != 0;
+		n += *b++ == what;
 	return n;
+}
+
+/* All of each region that a fresh connection maps, after another user's use. */
+static long not_zero(const char *b, size_t len)
+{
+	return len - count_of(b, len, 0);
 }
 
 static void zeroed(const struct transport *t)
@@ -229,15 +240,6 @@ static void zeroed(const struct transport *t)
 	pair_close(e[0]);
 }
 
-static void until_no_pages(const struct end *e)
-{
-	long until = now_ms() + 10000;
-
-	while (!proc_speed_says(e->fd, "ring", "0/0") && now_ms() < until)
-		sleep_ms(100);
-	MUST(proc_speed_says(e->fd, "ring", "0/0"));
-}
-
 static char secret[RING];
 
 /* Some bytes through a ring, and its pages go: it is given others with its index there. */
@@ -278,7 +280,7 @@ static int writes_anywhere(void *arg)
 	for (i = 0; i < KINDS; i++)
 		move_on(t, e[i], kinds[i].moved);
 	for (i = 0; i < KINDS; i++)
-		until_no_pages(&e[i][0]);
+		MUST(until_no_pages(&e[i][0]));
 	for (i = 0; i < KINDS; i++) {
 		size_t left = kinds[i].written, n;
 
@@ -297,15 +299,6 @@ static int writes_anywhere(void *arg)
 	raw_open(&w, mapped[0].fd, SPEED_ROLE_TX);
 	memset(w.r.data, 's', w.l.size);
 	return 0;
-}
-
-static long count_of(const char *b, size_t len, char what)
-{
-	long n = 0;
-
-	while (len--)
-		n += *b++ == what;
-	return n;
 }
 
 /* Pages that a connection was given in its middle are cleared where it wrote. */
@@ -333,7 +326,7 @@ static void cleared(const struct transport *t)
 		pair_close(e[i]);
 	/* And what it wrote and has been read, before another may map it: the rest is live. */
 	move_on(&u, e[0], 50000);
-	until_no_pages(&e[0][0]);
+	MUST(until_no_pages(&e[0][0]));
 	for (i = 0; i < 3; i++) {
 		memset(secret, i ? 's' : 'r', 10000);
 		WANT(send(e[0][0].fd, secret, 10000, 0), 10000, 0, "send, over the ring's end");
