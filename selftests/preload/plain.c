@@ -85,7 +85,9 @@ void under_mapped_pair(const struct transport *t, int fd[2])
 		MUST(send(fd[i & 1], "w", 1, 0) == 1 && recv(fd[!(i & 1)], &byte, 1, 0) == 1);
 }
 
-/* TCP moves on for a little while after it said that it is full. */
+/* After TCP has said that it is full it has room for a byte once more, when it sends again at 200 ms. */
+#define QUIET_MS 500
+
 ssize_t under_fill(int fd)
 {
 	static char buf[65536];
@@ -93,7 +95,7 @@ ssize_t under_fill(int fd)
 	ssize_t n = 0;
 
 	while (more) {
-		sleep_ms(50);
+		sleep_ms(QUIET_MS);
 		for (more = false; (n = send(fd, buf, sizeof(buf), MSG_NOSIGNAL)) > 0; more = true)
 			;
 	}
