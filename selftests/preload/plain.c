@@ -85,7 +85,7 @@ void under_mapped_pair(const struct transport *t, int fd[2])
 		MUST(send(fd[i & 1], "w", 1, 0) == 1 && recv(fd[!(i & 1)], &byte, 1, 0) == 1);
 }
 
-/* After TCP has said that it is full it has room for a byte once more, when it sends again at 200 ms. */
+/* A fused connection's TCP that has said it is full has room once more when its timer fires, at 200 ms. */
 #define QUIET_MS 500
 
 ssize_t under_fill(int fd)
