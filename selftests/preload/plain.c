@@ -85,7 +85,7 @@ void under_mapped_pair(const struct transport *t, int fd[2])
 		MUST(send(fd[i & 1], "w", 1, 0) == 1 && recv(fd[!(i & 1)], &byte, 1, 0) == 1);
 }
 
-/* A fused connection's TCP that has said it is full has room once more when its timer fires, at 200 ms. */
+/* The TCP of a fused connection, full, has room once more when its timer fires at 200 ms. */
 #define QUIET_MS 500
 
 ssize_t under_fill(int fd)
