@@ -48,7 +48,7 @@ struct shared {
 struct trial {
 	const struct transport *t;
 	struct shared *sh;
-	struct stepper path;
+	struct stepper *path;
 	enum what what;
 	bool receive;
 	size_t len, ask;

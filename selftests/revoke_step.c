@@ -121,7 +121,7 @@ static bool disturbed_exactly(struct trial *y, int k)
 	w.size = messages * y->len;
 	whole_fill(w.all, w.size);
 	pid = begin(y, e, w.all, messages);
-	stepper_to(&y->path, pid, k);
+	stepper_to(y->path, pid, k);
 	if (y->what == STOP)
 		halt(pid);
 	if (!by_signal(y))
@@ -144,42 +144,34 @@ static bool disturbed_exactly(struct trial *y, int k)
 }
 
 /*
- * Paths that earlier cases have learned, in memory that all have, since each is a fork of
- * one parent: how a call is disturbed makes no difference to it.
+ * A stepper for each kind of call, in memory that all cases have, since each is a fork of
+ * one parent: how a call is disturbed makes no difference to its path.
  */
-static struct known {
-	int count;
-	unsigned long path[STEPS_MAX];
-	bool repeats[STEPS_MAX];
-} (*known)[2][2][2];
+static struct stepper (*steppers)[2][2][2];
 
 __attribute__((constructor)) static void remember(void)
 {
-	known = mmap(NULL, 2 * sizeof(*known), RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	MUST(known != MAP_FAILED);
+	steppers = mmap(NULL, 2 * sizeof(*steppers), RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	MUST(steppers != MAP_FAILED);
 }
 
-static void learn(struct trial *y)
+static struct stepper *stepper_of(struct trial *y)
 {
-	struct known *n = &known[y->t->fused][seqpacket(y)][y->receive][y->len > FEW_BYTES];
-	struct stepper *s = &y->path;
+	struct stepper *s;
 	unsigned char some[RING];
 	struct end e[2];
 	pid_t pid;
 
-	if (!n->count) {
+	s = &steppers[y->t->fused][seqpacket(y)][y->receive][y->len > FEW_BYTES];
+	s->done = &y->sh->done;
+	if (!s->count) {
 		whole_fill(some, y->len);
 		pid = begin(y, e, some, y->receive);
 		stepper_learn(s, pid);
 		stepper_kill(pid);
 		pair_close(e);
-		memcpy(n->path, s->path, sizeof(n->path));
-		memcpy(n->repeats, s->repeats, sizeof(n->repeats));
-		n->count = s->count;
 	}
-	memcpy(s->path, n->path, sizeof(n->path));
-	memcpy(s->repeats, n->repeats, sizeof(n->repeats));
-	s->count = n->count;
+	return s;
 }
 
 static void every(const struct transport *t, enum what what, bool receive, size_t len, int stride)
@@ -192,22 +184,20 @@ static void every(const struct transport *t, enum what what, bool receive, size_
 	MUST(y.sh != MAP_FAILED);
 	/* A message that is asked for in part is lost in part. */
 	y.ask = receive && t->type == SOCK_SEQPACKET ? len : WHOLE_TAG;
-	stepper_init(&y.path, &y.sh->done);
-	learn(&y);
+	y.path = stepper_of(&y);
 	/* The last few tell that it is over. */
-	step = soak() ? 1 : brief() ? (y.path.count - 10) / 11 : stride;
-	for (k = 0; k < y.path.count - 10; k += step ?: 1) {
+	step = soak() ? 1 : brief() ? (y.path->count - 10) / 11 : stride;
+	for (k = 0; k < y.path->count - 10; k += step ?: 1) {
 		instants++;
 		if (!disturbed_exactly(&y, k) && !y.wrong++)
 			y.first_wrong = k;
 	}
-	trace_num(y.path.count, "instructions");
+	trace_num(y.path->count, "instructions");
 	WANT(y.wrong, 0, 0, "wrong, of %d instants, the first after %d instructions", instants,
 	     y.first_wrong);
-	WANT_TRUE(y.path.count < STEPS_MAX && instants >= 10, "the call was stepped through");
+	WANT_TRUE(y.path->count < STEPS_MAX && instants >= 10, "the call was stepped through");
 	WANT_TRUE(what == KILL || y.sh->mapped, "it was in the ring");
 	WANT_TRUE(what != CROSS || y.sh->crossed, "so was the other way");
-	stepper_free(&y.path);
 	munmap(y.sh, sizeof(*y.sh));
 }
 

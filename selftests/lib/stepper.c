@@ -2,27 +2,12 @@
 /* A call of another process, instruction by instruction: see stepper.h. */
 #define _GNU_SOURCE
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 
 #include "stepper.h"
 #include "trace.h"
-
-void stepper_init(struct stepper *s, volatile bool *done)
-{
-	*s = (struct stepper){ .done = done };
-	s->path = calloc(STEPS_MAX, sizeof(*s->path));
-	s->repeats = calloc(STEPS_MAX, sizeof(*s->repeats));
-	MUST(s->path && s->repeats);
-}
-
-void stepper_free(struct stepper *s)
-{
-	free(s->path);
-	free(s->repeats);
-}
 
 bool stepper_stopped(pid_t pid, int *status)
 {

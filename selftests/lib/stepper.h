@@ -22,12 +22,9 @@
 struct stepper {
 	volatile bool *done;
 	int count;
-	unsigned long *path;
-	bool *repeats;
+	unsigned long path[STEPS_MAX];
+	bool repeats[STEPS_MAX];
 };
-
-void stepper_init(struct stepper *s, volatile bool *done);
-void stepper_free(struct stepper *s);
 
 /* Waits for a traced process: true where it stopped, false where it ended. */
 bool stepper_stopped(pid_t pid, int *status);

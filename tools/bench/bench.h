@@ -123,6 +123,8 @@ struct series {
  */
 uint64_t trial_run(struct series *s, uint64_t n);
 void measure(struct series *all, unsigned int count);
+/* To be said before measure(): what each run tells beside its time is wanted. */
+void keep_extras(struct series *s);
 /* The same with a count of operations that is given: n of each series. */
 void measure_given(struct series *all, unsigned int count);
 double median(const struct series *s);

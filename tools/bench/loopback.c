@@ -121,24 +121,47 @@ void fused_check_sender(int fd, const char *name)
 	check(fd, name, SPEED_FUSION_PAIRED | SPEED_FUSION_TX);
 }
 
+/* A sender that does not wait fills its ring at once; of long messages anyone does. */
+bool fused_fills(const struct end *e)
+{
+	return opt.nonblocking || e->size > BUFFER_MAX;
+}
+
+/* What a full ring leads to: its rest by TCP, and until that has arrived no ring. */
+static bool only_full(const struct speed_fusion *f)
+{
+	return f->reason == SPEED_TCP_FUSED || f->reason == SPEED_TCP_FULL ||
+	       f->reason == SPEED_TCP_BUSY;
+}
+
+static double share;
+
 /*
  * A stream may fill a ring now and then; what follows goes by TCP until it is drained.
- * Of messages much longer than a ring that may be nearly all, which is what fused TCP
- * does with them: that is measured, and the report says so.
+ * Where that may be nearly all, it is what fused TCP does, and measured: the share is
+ * told beside the figure.
  */
 void fused_check_share(const struct end *e)
 {
 	const char *name = e->transport->name;
 	struct speed_fusion f = ask(e->in, name);
+	uint64_t least;
 	int role;
 
-	if (e->size > BUFFER_MAX)
-		return;
-	for (role = 0; role < SPEED_ROLES; role++)
-		if (f.bytes[role] < e->bytes[role] / 10 * 9)
+	for (role = 0; role < SPEED_ROLES; role++) {
+		least = fused_fills(e) ? !!e->bytes[role] : e->bytes[role] / 10 * 9;
+		if (f.bytes[role] < least || (fused_fills(e) && !only_full(&f)))
 			die("%s: not fused: role %d moved %llu of %llu bytes by its ring, reason %u",
 			    name, role, (unsigned long long)f.bytes[role],
 			    (unsigned long long)e->bytes[role], f.reason);
+	}
+	share = (double)(f.bytes[SPEED_ROLE_TX] + f.bytes[SPEED_ROLE_RX]) /
+		(double)(e->bytes[SPEED_ROLE_TX] + e->bytes[SPEED_ROLE_RX]);
+}
+
+double fused_share(void)
+{
+	return share;
 }
 
 uint64_t fused_count(const char *counter)

@@ -113,16 +113,20 @@ void measure(struct series *all, unsigned int count)
 	run_all(all, count, false);
 }
 
+void keep_extras(struct series *s)
+{
+	if (!s->kept)
+		s->kept = calloc(RUNS_MAX, sizeof(*s->kept));
+	if (!s->kept)
+		die("no memory");
+}
+
 void measure_given(struct series *all, unsigned int count)
 {
 	unsigned int i;
 
-	for (i = 0; i < count; i++) {
-		if (!all[i].kept)
-			all[i].kept = calloc(RUNS_MAX, sizeof(*all[i].kept));
-		if (!all[i].kept)
-			die("no memory");
-	}
+	for (i = 0; i < count; i++)
+		keep_extras(&all[i]);
 	run_all(all, count, true);
 }
 

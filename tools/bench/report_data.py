@@ -97,6 +97,15 @@ class Results:
         """The metrics of FTP's files."""
         return [m for m in self.values("ftp", "metric") if not m.endswith("_ring")]
 
+    def by_ring(self):
+        """Of each sweep that fills its ring: who, size, options, share of the ring, leases."""
+        like = ("transport", "size", "nonblocking", "sendbufsz", "recvbufsz")
+        return [[name(r["transport"]), amount(r["size"]), options_of(r) or "none",
+                 "%.0f (%.0f–%.0f)" % tuple(100 * r[key] for key in ("median", "min", "max")),
+                 cell(self.one("sweep", metric="leases", **{key: r.get(key) for key in like}))]
+                for r in self.select("sweep", metric="by_ring")
+                if r["size"] > 1 << 20 or r.get("nonblocking")]
+
     def transports(self, records):
         """Those that records are of, in the order of tables."""
         here = {r["transport"] for r in records}

@@ -87,12 +87,22 @@ def sweep(page, results):
                   "come; %s. memcpy alone: one process that writes, copies and reads in turn; a "
                   "transport whose two sides do that at the same time may be faster. Up to "
                   "1 MiB a figure of fused TCP is refused unless nine tenths of its bytes went by "
-                  "a ring; of longer messages what a full ring does not take goes by TCP. Zero "
-                  "copy writes and reads its bytes in the ring here; in other experiments it "
-                  "copies them there, as the others do."
-                  % placement(results.select("sweep")[0]["cpus"]))
+                  "a ring; of longer messages, and where calls do not wait, what a full ring does "
+                  "not take goes by TCP, and a table tells how much. Zero copy writes and reads "
+                  "its bytes in the ring here; in other experiments it copies them there, as the "
+                  "others do." % placement(results.select("sweep")[0]["cpus"]))
         against_size(page, results, "sweep", "throughput", "Throughput against size")
+    by_ring(page, results)
     with_options(page, results)
+
+
+def by_ring(page, results):
+    """How much of what fills a ring went by it."""
+    rows = results.by_ring()
+    if rows:
+        page.heading(3, "Of fused TCP, what went by a ring where the sender fills it")
+        page.table(["transport", "message", "options", "% by a ring",
+                    "times that the library was lent one"], rows, OUR_NAMES)
 
 
 def with_options(page, results):

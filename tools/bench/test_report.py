@@ -78,6 +78,17 @@ class Data(unittest.TestCase):
         self.assertEqual(report_data.quotient(record("a", 100), record("b", 50)),
                          "2.00 (1.64–2.44)")
 
+    def test_by_ring(self):
+        """The share of who fills a ring, and its own number of leases; of nobody else."""
+        rows = results(*(
+            record("speedrun", value, "sweep", metric, unit, **options)
+            for options in ({}, {"nonblocking": True}, {"size": 4 << 20})
+            for metric, value, unit in (("by_ring", 0.5, "share"),
+                                        ("leases", 3 if options else 9, "count")))).by_ring()
+        self.assertEqual([row[2] for row in rows], ["--nonblocking", "none"])
+        self.assertEqual([row[3] for row in rows], ["50 (45–55)"] * 2)
+        self.assertEqual([row[4].split()[0] for row in rows], ["3", "3"])
+
     def test_contests(self):
         """Only what differs in nothing but the transport is compared, and parts are not."""
         found = results(

@@ -112,8 +112,17 @@ void loopback_restore(void);
 /* Dies unless what this TCP socket sends (and receives) goes by a ring. */
 void fused_check(int fd, const char *name);
 void fused_check_sender(int fd, const char *name);
-/* Dies unless nearly all that an end has sent and received went by its rings. */
+/*
+ * Dies unless nearly all that an end has sent and received went by its rings; of one that
+ * fills them, unless some did, and the rest found them full.
+ */
 void fused_check_share(const struct end *e);
+/* Whether an end fills its ring by how it sends. */
+bool fused_fills(const struct end *e);
+/* How much of it did, 0 to 1, of the end that this process has checked last. */
+double fused_share(void);
+/* How often the library of this process's last trial was lent a ring. */
+uint64_t speedrun_leased(void);
 /* A counter of /proc/net/speed_stat; 0 without the module. */
 uint64_t fused_count(const char *counter);
 
