@@ -158,21 +158,6 @@ static void zerocopy_receive(const struct transport *t)
 	flows_end(e, f);
 }
 
-#define BUSY_TRIES	50
-
-/* EBUSY, as the README says: a copy of the other end, which may not be let run, goes on. */
-static int set_patiently(int fd, int option, int value)
-{
-	int tries = 0;
-
-	while (set_int(fd, SOL_SOCKET, option, value)) {
-		if (errno != EBUSY || ++tries == BUSY_TRIES)
-			return -1;
-		sleep_ms(20);
-	}
-	return 0;
-}
-
 /* What a mapped reader cannot do is asked for, and then not any more. */
 static void reading_options(const struct transport *t)
 {
@@ -190,7 +175,7 @@ static void reading_options(const struct transport *t)
 	flows_begin(t, e, f);
 	for (i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
 		/* A blocking read of fewer bytes than SO_RCVLOWAT comes back with them. */
-		if (set_patiently(e[1].fd, asks[i].option, asks[i].on)) {
+		if (set_int_soon(e[1].fd, SOL_SOCKET, asks[i].option, asks[i].on)) {
 			int err = errno;
 
 			WANT(err, EOPNOTSUPP, 0, "%s: not on this kernel", asks[i].name);
@@ -198,8 +183,8 @@ static void reading_options(const struct transport *t)
 		}
 		want_flowing(f, asks[i].name);
 		WANT(mapped_leased(e[1].fd, SPEED_ROLE_RX), 0, 0, "%s: leased", asks[i].name);
-		WANT_OK(set_patiently(e[1].fd, asks[i].option, asks[i].off), "%s: off",
-			asks[i].name);
+		WANT_OK(set_int_soon(e[1].fd, SOL_SOCKET, asks[i].option, asks[i].off),
+			"%s: off", asks[i].name);
 		want_flowing(f, asks[i].name);
 		want_back(t, e, asks[i].name);
 	}

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 
+#include "task.h"
 #include "trace.h"
 #include "transport.h"
 
@@ -40,6 +41,17 @@ int set_nonblock(int fd, bool on)
 int set_int(int fd, int level, int name, int value)
 {
 	return setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+int set_int_soon(int fd, int level, int name, int value)
+{
+	long until = now_ms() + 10000;
+	int err;
+
+	do {
+		err = set_int(fd, level, name, value);
+	} while (err && errno == EBUSY && now_ms() < until);
+	return err;
 }
 
 int get_int(int fd, int level, int name)

@@ -121,16 +121,9 @@ static void tx_stamps_off(const int fd[2])
 	MUST(!set_int(fd[0], SOL_SOCKET, SO_TIMESTAMPING, 0));
 }
 
-/* EBUSY: the other end sends just now. */
 static bool repair_on(const int fd[2])
 {
-	long until = now_ms() + 10000;
-	int err;
-
-	do {
-		err = set_int(fd[0], IPPROTO_TCP, TCP_REPAIR, 1);
-	} while (err && errno == EBUSY && now_ms() < until);
-	return !err;
+	return !set_int_soon(fd[0], IPPROTO_TCP, TCP_REPAIR, 1);
 }
 
 static void repair_off(const int fd[2])
