@@ -6,13 +6,15 @@
  * as the buffers that were set before the connection was made.
  */
 #define _GNU_SOURCE
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <unistd.h>
 
 #include "stress.h"
 #include "tcp_pair.h"
 
 #define CHUNK		2048
-#define QUIET		30	/* looks at a full socket, with a pause before each */
+#define QUIET_MS	600	/* or twice what TCP waits before a probe, if that is more */
 #define PAUSE_MS	20
 #define TRIES		3
 
@@ -61,6 +63,16 @@ static void keep(struct kept *k)
 	MUST(file_read(IPV4 "tcp_rmem", k->rmem, sizeof(k->rmem)) == 0);
 }
 
+/*
+ * A congestion window that begins anew where a sender takes 200 ms between two packets, or where
+ * an earlier connection had slow round trips, would let the buffer of whoever is slower grow less.
+ */
+static void set_forgetful(void)
+{
+	MUST(file_write(IPV4 "tcp_slow_start_after_idle", "0") == 0);
+	MUST(file_write(IPV4 "tcp_no_metrics_save", "1") == 0);
+}
+
 static void set_mem(const char *wmem, const char *rmem)
 {
 	MUST(file_write(IPV4 "tcp_wmem", wmem) == 0);
@@ -95,17 +107,30 @@ static void limited_pair(const struct limits *l, int fd[2])
 }
 
 /*
- * What is taken until nothing more is, though TCP had time to move it: where the reader's window
- * is shut, the next acknowledgement, by which the buffer may grow, is that of a probe 200 ms later.
+ * Where the reader's window is shut, the next acknowledgement, by which the buffer may grow, is
+ * that of a probe, after TCP's timeout: 200 ms, or what it has become where the first round trips
+ * were slow, on a machine that was held up. It doubles with what is sent again and not taken.
  */
+static unsigned int quiet_ms(int fd)
+{
+	struct tcp_info i;
+	socklen_t len = sizeof(i);
+	unsigned int until_probe;
+
+	MUST(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &i, &len) == 0);
+	until_probe = (i.tcpi_rto >> i.tcpi_backoff) / 1000;
+	return 2 * until_probe > QUIET_MS ? 2 * until_probe : QUIET_MS;
+}
+
+/* What is taken until nothing more is, though TCP had time to move it. */
 static size_t fill(int fd)
 {
 	unsigned char buf[CHUNK];
+	unsigned int quiet = 0, enough = QUIET_MS;
 	size_t done = 0;
-	int quiet = 0;
 	ssize_t n;
 
-	while (quiet < QUIET) {
+	while (quiet < enough) {
 		stream_fill(buf, sizeof(buf), done);
 		n = send(fd, buf, sizeof(buf), MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n > 0) {
@@ -114,7 +139,8 @@ static size_t fill(int fd)
 			continue;
 		}
 		MUST(errno == EAGAIN);
-		quiet++;
+		enough = quiet_ms(fd);
+		quiet += PAUSE_MS;
 		sleep_ms(PAUSE_MS);
 	}
 	return done;
@@ -209,6 +235,7 @@ static void limits(const struct transport *t)
 	size_t i;
 
 	tcp_own_net();
+	set_forgetful();
 	keep(&before);
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		set_mem(all[i].wmem ?: before.wmem, all[i].rmem ?: before.rmem);

@@ -145,12 +145,13 @@ void fused_check_share(const struct end *e)
 {
 	const char *name = e->transport->name;
 	struct speed_fusion f = ask(e->in, name);
+	bool fills = fused_fills(e), by_ring = !fills || only_full(&f);
 	uint64_t least;
 	int role;
 
 	for (role = 0; role < SPEED_ROLES; role++) {
-		least = fused_fills(e) ? !!e->bytes[role] : e->bytes[role] / 10 * 9;
-		if (f.bytes[role] < least || (fused_fills(e) && !only_full(&f)))
+		least = fills ? !!e->bytes[role] : e->bytes[role] / 10 * 9;
+		if (!by_ring || f.bytes[role] < least)
 			die("%s: not fused: role %d moved %llu of %llu bytes by its ring, reason %u",
 			    name, role, (unsigned long long)f.bytes[role],
 			    (unsigned long long)e->bytes[role], f.reason);
