@@ -21,7 +21,8 @@
 #include "transport.h"
 
 #define REQUEST		"SPEEDBENCH_TRIAL"	/* the environment: a descriptor */
-#define LIBRARY		"SPEED_PRELOAD"		/* the library, if it is elsewhere */
+#define LIBRARY		"libspeed-preload.so"
+#define ELSEWHERE	"SPEED_PRELOAD"		/* the library, if it is not beside the program */
 
 struct apart {
 	struct options opt;
@@ -56,7 +57,7 @@ static void (*function(intptr_t at))(void)
 const char *apart_library(void)
 {
 	static char path[4096];
-	const char *told = getenv(LIBRARY);
+	const char *told = getenv(ELSEWHERE);
 	ssize_t n;
 
 	if (told)
@@ -66,7 +67,7 @@ const char *apart_library(void)
 	if (n < 0)
 		return NULL;
 	path[n] = '\0';
-	strcpy(strrchr(path, '/'), "/userspace/libspeed-preload.so");
+	strcpy(strrchr(path, '/'), "/userspace/" LIBRARY);
 	return access(path, R_OK) ? NULL : path;
 }
 
@@ -199,6 +200,13 @@ static void take_over(struct apart *a)
 	guard_enter();
 }
 
+/* Before a static program, or where there is no such library, LD_PRELOAD does nothing. */
+static void must_have_library(void)
+{
+	if (!regions_of("/" LIBRARY))
+		die(LIBRARY " was not loaded");
+}
+
 void apart_serve(void)
 {
 	const char *told = getenv(REQUEST);
@@ -209,5 +217,6 @@ void apart_serve(void)
 	a = request(atoi(told));
 	unsetenv(REQUEST);
 	take_over(a);
+	must_have_library();
 	run_trial(a);
 }

@@ -79,6 +79,10 @@ void cpu_pin(int side, unsigned int threads);
 void cpu_batch(void);
 void raise_file_limit(unsigned int files);
 
+/* ---- maps.c ---- */
+/* How many regions of this process's memory are of what has that in its name. */
+unsigned int regions_of(const char *name);
+
 /* ---- sides.c: the two processes of a trial ---- */
 typedef uint64_t (*side_fn)(struct end *e, size_t size, uint64_t n);
 /*

@@ -2,7 +2,6 @@
 /* Many connections in one process. */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -120,16 +119,7 @@ unsigned int crowd_warm(struct crowd *c)
 
 unsigned int crowd_mapped(void)
 {
-	FILE *f = fopen("/proc/self/maps", "re");
-	unsigned int regions = 0;
-	char line[512];
-
-	while (f && fgets(line, sizeof(line), f))
-		if (strstr(line, "[speed]"))
-			regions++;
-	if (f)
-		fclose(f);
-	return regions / CROWD_REGIONS;
+	return regions_of("[speed]") / CROWD_REGIONS;
 }
 
 static uint64_t close_some(struct crowd *c, unsigned int some)
