@@ -96,6 +96,11 @@ uint64_t sides_threads(const struct transport *t, size_t size, uint64_t n,
 		       unsigned int threads, side_fn client, side_fn server);
 /* Waits until all threads of both sides are here. */
 void sides_meet(struct end *e);
+/* The same; returns when the first thread of this side went on: one clock for all. */
+uint64_t sides_start(struct end *e);
+/* n messages to the other side and back, and the other side's part. */
+void sides_ask(struct end *e, size_t size, uint64_t n);
+void sides_answer(struct end *e, size_t size, uint64_t n);
 void side_limit(void);
 /* Memory that processes forked later share; zeroes. */
 void *shared_memory(size_t bytes);

@@ -144,26 +144,22 @@ static uint64_t warm_up(uint64_t n)
 	return n / 4 + 16;
 }
 
+/* All threads are under way, and leases are as they stay, when the clock starts. */
 static uint64_t threads_client(struct end *e, size_t size, uint64_t n)
 {
-	uint64_t i, start = 0;
+	uint64_t start;
 
-	/* All threads are under way, and leases are as they stay, when the clock starts. */
-	for (i = 0; i < n + warm_up(n); i++) {
-		if (i == warm_up(n))
-			start = now_ns();
-		e->transport->put(e, e->buffer, size);
-		e->transport->get(e, e->buffer, size);
-	}
+	sides_ask(e, size, warm_up(n));
+	start = sides_start(e);
+	sides_ask(e, size, n);
 	return now_ns() - start;
 }
 
 static uint64_t threads_server(struct end *e, size_t size, uint64_t n)
 {
-	for (n += warm_up(n); n; n--) {
-		e->transport->get(e, e->buffer, size);
-		e->transport->put(e, e->buffer, size);
-	}
+	sides_answer(e, size, warm_up(n));
+	sides_meet(e);
+	sides_answer(e, size, n);
 	return 0;
 }
 

@@ -49,6 +49,36 @@ void sides_meet(struct end *e)
 	pthread_barrier_wait(e->meet);
 }
 
+static uint64_t started;	/* by the first of this side's threads; 0: by none yet */
+
+uint64_t sides_start(struct end *e)
+{
+	uint64_t now, first = 0;
+
+	sides_meet(e);
+	now = now_ns();
+	if (__atomic_compare_exchange_n(&started, &first, now, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return now;
+	return first;
+}
+
+void sides_ask(struct end *e, size_t size, uint64_t n)
+{
+	for (; n; n--) {
+		e->transport->put(e, e->buffer, size);
+		e->transport->get(e, e->buffer, size);
+	}
+}
+
+void sides_answer(struct end *e, size_t size, uint64_t n)
+{
+	for (; n; n--) {
+		e->transport->get(e, e->buffer, size);
+		e->transport->put(e, e->buffer, size);
+	}
+}
+
 static void end_close(struct end *e)
 {
 	if (e->in >= 0)
@@ -176,6 +206,7 @@ uint64_t sides_threads(const struct transport *t, size_t size, uint64_t n,
 	int status;
 	pid_t pid;
 
+	started = 0;
 	links_open(t, links, threads);
 	pid = fork();
 	if (pid < 0)
