@@ -9,6 +9,7 @@
  * Both sides begin at once, when everything is connected and mapped and some messages
  * have gone there and back: how one side waits for the other to get ready is not told.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -26,15 +27,18 @@ static const char *const names[FIGURES] = {
 };
 
 struct usage {
-	uint64_t at;
+	uint64_t at;	/* 0: nobody has begun */
 	double user;
 	double system;
 	double switches;
 	double forced;
 };
 
-/* Of all threads; a side's last thread to finish leaves it. */
+/* Of both sides; from its first thread's begin to the end of the last one to tell. */
 static double (*told)[FIGURES];
+
+static struct usage begun;	/* of this side */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of begun and told[] */
 
 static double ns_of(struct timeval t)
 {
@@ -52,58 +56,58 @@ static struct usage usage_now(void)
 	};
 }
 
-static void tell(int side, const struct usage *from)
+static void begin(void)
 {
-	struct usage to = usage_now();
-	double *f = told[side], busy;
+	pthread_mutex_lock(&lock);
+	if (!begun.at)
+		begun = usage_now();
+	pthread_mutex_unlock(&lock);
+}
 
-	f[ELAPSED] = (double)(to.at - from->at);
-	f[USER] = to.user - from->user;
-	f[SYSTEM] = to.system - from->system;
-	f[SWITCHES] = to.switches - from->switches;
-	f[FORCED] = to.forced - from->forced;
+static void tell_usage(double *f, const struct usage *to)
+{
+	double busy;
+
+	f[ELAPSED] = (double)(to->at - begun.at);
+	f[USER] = to->user - begun.user;
+	f[SYSTEM] = to->system - begun.system;
+	f[SWITCHES] = to->switches - begun.switches;
+	f[FORCED] = to->forced - begun.forced;
 	busy = f[USER] + f[SYSTEM];
 	f[WAIT] = f[ELAPSED] > busy ? f[ELAPSED] - busy : 0;
 	f[SHARE] = 100 * busy / f[ELAPSED];
 }
 
-static void ask(struct end *e, size_t size, uint64_t n)
+/* Who tells last tells of the longest time. */
+static uint64_t tell(int side)
 {
-	for (; n; n--) {
-		e->transport->put(e, e->buffer, size);
-		e->transport->get(e, e->buffer, size);
-	}
-}
+	struct usage to;
 
-static void answer(struct end *e, size_t size, uint64_t n)
-{
-	for (; n; n--) {
-		e->transport->get(e, e->buffer, size);
-		e->transport->put(e, e->buffer, size);
-	}
+	pthread_mutex_lock(&lock);
+	to = usage_now();
+	tell_usage(told[side], &to);
+	pthread_mutex_unlock(&lock);
+	return to.at - begun.at;
 }
 
 static uint64_t counted(struct end *e, size_t size, uint64_t n, int side,
 			void (*exchange)(struct end *e, size_t size, uint64_t n))
 {
-	struct usage from;
-
 	exchange(e, size, WARM_UP);
 	sides_meet(e);
-	from = usage_now();
+	begin();
 	exchange(e, size, n);
-	tell(side, &from);
-	return now_ns() - from.at;
+	return tell(side);
 }
 
 static uint64_t client(struct end *e, size_t size, uint64_t n)
 {
-	return counted(e, size, n, 0, ask);
+	return counted(e, size, n, 0, sides_ask);
 }
 
 static uint64_t server(struct end *e, size_t size, uint64_t n)
 {
-	return counted(e, size, n, 1, answer);
+	return counted(e, size, n, 1, sides_answer);
 }
 
 static uint64_t trial(struct series *s, uint64_t n)
@@ -112,6 +116,7 @@ static uint64_t trial(struct series *s, uint64_t n)
 
 	if (!told)
 		told = shared_memory(2 * sizeof(*told));
+	begun.at = 0;
 	ns = sides_threads(s->transport, s->size, n, s->threads, client, server);
 	memcpy(s->extra, told, 2 * sizeof(*told));
 	return ns;
