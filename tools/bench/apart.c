@@ -75,6 +75,7 @@ static void become_trial(int fd, const struct transport *t)
 {
 	char number[16];
 
+	cpu_unpin();
 	snprintf(number, sizeof(number), "%d", fd);
 	setenv(REQUEST, number, 1);
 	setenv("SPEED_ACCEL", opt.accel, 1);

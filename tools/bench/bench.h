@@ -68,9 +68,15 @@ uint64_t now_ns(void);
 uint64_t clock_cost(uint64_t n);
 /* Whether the clock tells instructions: QEMU with -icount shift=0. */
 bool clock_counts(void);
-int cpus_online(void);
-/* Pins the caller: side 0 to the first processor, side 1 to the second if two are asked for. */
+/* Those that this program may run on, whatever their numbers are. */
+int cpus_allowed(void);
+/*
+ * Pins the caller: side 0 to the first processor allowed, side 1 to the second if two are
+ * asked for.
+ */
 void cpu_pin(int side, unsigned int threads);
+/* To all that are allowed, as it was: what a program starts takes its own for that. */
+void cpu_unpin(void);
 /*
  * On one processor a stream has two gaits: the receiver runs at each message, or
  * when the sender has filled what there is to fill. The scheduler changes from one

@@ -57,33 +57,54 @@ bool clock_counts(void)
 	return shortest >= 2000 && shortest < 2100 && longest >= 12000 && longest < 12100;
 }
 
-int cpus_online(void)
+/* Asked once: cpu_pin() narrows what the answer would be. */
+static const cpu_set_t *allowed(void)
 {
 	static cpu_set_t first;
-	static int count;
 
-	/* Ask once: cpu_pin() narrows what the answer would be. */
-	if (!count) {
-		if (sched_getaffinity(0, sizeof(first), &first))
-			die("sched_getaffinity");
-		count = CPU_COUNT(&first);
-	}
-	return count;
+	if (!CPU_COUNT(&first) && sched_getaffinity(0, sizeof(first), &first))
+		die("sched_getaffinity: %m");
+	return &first;
+}
+
+int cpus_allowed(void)
+{
+	return CPU_COUNT(allowed());
+}
+
+/* The number of the one that has so many allowed ones before it. */
+static int cpu_number(int before)
+{
+	int cpu = 0;
+
+	while (!CPU_ISSET(cpu, allowed()) || before--)
+		cpu++;
+	return cpu;
+}
+
+static void run_on(const cpu_set_t *set)
+{
+	if (sched_setaffinity(0, sizeof(*set), set))
+		die("cannot run on the processors wanted: %m");
 }
 
 /* Several threads get every second processor, so that their number can tell. */
 void cpu_pin(int side, unsigned int threads)
 {
-	int cpu = opt.two_cpus ? side : 0, step = opt.two_cpus ? 2 : cpus_online();
+	int nth = opt.two_cpus ? side : 0, step = opt.two_cpus ? 2 : cpus_allowed();
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	do {
-		CPU_SET(cpu, &set);
-		cpu += step;
-	} while (threads > 1 && cpu < cpus_online());
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("cannot run on processor %d", cpu);
+		CPU_SET(cpu_number(nth), &set);
+		nth += step;
+	} while (threads > 1 && nth < cpus_allowed());
+	run_on(&set);
+}
+
+void cpu_unpin(void)
+{
+	run_on(allowed());
 }
 
 void cpu_batch(void)

@@ -217,8 +217,8 @@ static void conclude(uint64_t target)
 	opt.target_ns = target * 1000000;
 	if (opt.icount && opt.two_cpus)
 		die("instructions are counted on one processor (--cpus one)");
-	if (opt.two_cpus && cpus_online() < 2)
-		die("--cpus two, but there is one");
+	if (opt.two_cpus && cpus_allowed() < 2)
+		die("--cpus two, but one is allowed");
 }
 
 void options_parse(int argc, char **argv)
