@@ -144,6 +144,10 @@ uint64_t sum(const void *from, size_t len);
 /* Ends the program unless messages of that size can be filled and summed. */
 void touch_check(size_t size);
 
+/* ---- transport_uring.c ---- */
+/* Why there is no io_uring here, or NULL. */
+const char *uring_missing(void);
+
 /* ---- transport_mapped.c ---- */
 int speed_family_or_die(void);
 
