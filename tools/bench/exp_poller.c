@@ -7,7 +7,7 @@
  * is taken off; where counts of instructions are wanted it is the same. And what opening
  * takes, a connection that carries a kilobyte each way, and closing it, by a reset.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -64,6 +64,11 @@ static void one_poller(struct series *s, struct field *f, const struct poller *p
 	emit("poller", s, p->name, unit_of_time());
 }
 
+static const char *poller_missing(const struct poller *p)
+{
+	return p->missing ? p->missing() : NULL;
+}
+
 /* All pollers share a crowd. */
 static void poll_crowd(struct series *s, struct crowd *c)
 {
@@ -71,7 +76,8 @@ static void poll_crowd(struct series *s, struct crowd *c)
 	const struct poller *const *p;
 
 	for (p = pollers; *p; p++)
-		one_poller(s, &f, *p);
+		if (!poller_missing(*p))
+			one_poller(s, &f, *p);
 }
 
 static void one_transport(struct series *s)
@@ -97,11 +103,28 @@ static void run(unsigned int connections)
 	}
 }
 
+/* They are so over all transports. */
+static void emit_all_missing(void)
+{
+	const struct poller *const *p;
+	const char *why;
+	char text[128];
+
+	for (p = pollers; *p; p++) {
+		why = poller_missing(*p);
+		if (!why)
+			continue;
+		snprintf(text, sizeof(text), "%s: %s", (*p)->name, why);
+		emit_missing("all", text);
+	}
+}
+
 void exp_poller(void)
 {
 	static const unsigned int crowds[] = { 100, 1000, 10000, 30000 };
 	size_t i;
 
+	emit_all_missing();
 	if (opt.connections) {
 		run(opt.connections);
 		return;

@@ -8,13 +8,15 @@
 struct poller {
 	const char *name;
 	bool scans;	/* all descriptors, each time */
+	/* Why there is no such poller here, or NULL. NULL: it is here. */
+	const char *(*missing)(void);
 	void *(*start)(const int *fds, unsigned int count);
 	/* The number among them of the first that is readable. */
 	unsigned int (*wait)(void *state);
 	void (*stop)(void *state);
 };
 
-/* Those that this program has, ended by NULL. */
+/* All of them, ended by NULL. */
 extern const struct poller *const pollers[];
 
 #endif /* POLLER_H */

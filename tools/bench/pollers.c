@@ -10,6 +10,7 @@
 
 #include "bench.h"
 #include "poller.h"
+#include "transport.h"
 
 #define WORD	(8 * sizeof(unsigned long))
 
@@ -165,6 +166,7 @@ static const struct poller by_edge = {
 
 #ifdef FULL
 
+#include <errno.h>
 #include <liburing.h>
 
 /*
@@ -173,13 +175,31 @@ static const struct poller by_edge = {
  */
 #define URING_FLAGS	(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN)
 
+static const char *deferred_missing(void)
+{
+	const char *why = uring_missing();
+	struct io_uring ring;
+	int error;
+
+	if (why)
+		return why;
+	error = io_uring_queue_init(1, &ring, URING_FLAGS);
+	if (error == -EINVAL)
+		return "this kernel's io_uring leaves no work to who waits (DEFER_TASKRUN)";
+	if (error)
+		die("io_uring: %s", strerror(-error));
+	io_uring_queue_exit(&ring);
+	return NULL;
+}
+
 static void *uring_start(const int *fds, unsigned int count)
 {
 	struct io_uring *ring = zeroed(1, sizeof(*ring));
+	int error = io_uring_queue_init(256, ring, URING_FLAGS);
 	unsigned int i;
 
-	if (io_uring_queue_init(256, ring, URING_FLAGS))
-		die("io_uring: %m");
+	if (error)
+		die("io_uring: %s", strerror(-error));
 	for (i = 0; i < count; i++) {
 		struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
 
@@ -219,16 +239,20 @@ static void uring_stop(void *state)
 	free(state);
 }
 
+#else
+
+#define deferred_missing	uring_missing
+#define uring_start	NULL
+#define uring_wait	NULL
+#define uring_stop	NULL
+
+#endif
+
 static const struct poller by_uring = {
-	.name = "io_uring", .start = uring_start, .wait = uring_wait, .stop = uring_stop,
+	.name = "io_uring", .missing = deferred_missing, .start = uring_start,
+	.wait = uring_wait, .stop = uring_stop,
 };
 
 const struct poller *const pollers[] = {
 	&by_select, &by_poll, &by_level, &by_edge, &by_uring, NULL
 };
-
-#else
-
-const struct poller *const pollers[] = { &by_select, &by_poll, &by_level, &by_edge, NULL };
-
-#endif
