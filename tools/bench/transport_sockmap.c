@@ -17,6 +17,7 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -61,23 +62,55 @@ static int program_load(int hash)
 			     sizeof(code) / sizeof(code[0]), NULL);
 }
 
+/* Why this could not be done, where the kernel or the user lacks what it takes. */
+static const char *lacking(const char *what)
+{
+	static char why[128];
+
+	switch (errno) {
+	case EPERM:
+		snprintf(why, sizeof(why), "this user may have no %s", what);
+		return why;
+	case ENOSYS:
+	case EINVAL:
+	case EOPNOTSUPP:
+		snprintf(why, sizeof(why), "this kernel has no %s: %m", what);
+		return why;
+	}
+	die("sockmap: %s: %m", what);
+}
+
+static const char *attach(int hash)
+{
+	const char *why = NULL;
+	int program = program_load(hash);
+
+	if (program < 0)
+		return lacking("BPF program that redirects messages");
+	if (bpf_prog_attach(program, hash, BPF_SK_MSG_VERDICT, 0))
+		why = lacking("such program at a hash of sockets");
+	close(program);
+	return why;
+}
+
 static const char *sockmap_missing(void)
 {
 	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
-	int program;
+	const char *why;
+	int hash;
 
 	if (map >= 0)
 		return NULL;
 	setrlimit(RLIMIT_MEMLOCK, &all);
-	map = bpf_map_create(BPF_MAP_TYPE_SOCKHASH, "speedbench", 4, 4, 64, NULL);
-	if (map < 0)
-		return "this kernel makes no BPF hash of sockets (or not for this user)";
-	program = program_load(map);
-	if (program < 0)
-		die("sockmap: the program does not load: %m");
-	if (bpf_prog_attach(program, map, BPF_SK_MSG_VERDICT, 0))
-		die("sockmap: the program is not attached: %m");
-	return NULL;
+	hash = bpf_map_create(BPF_MAP_TYPE_SOCKHASH, "speedbench", 4, 4, 64, NULL);
+	if (hash < 0)
+		return lacking("BPF hash of sockets");
+	why = attach(hash);
+	if (why)
+		close(hash);
+	else
+		map = hash;
+	return why;
 }
 
 static uint16_t port(int fd, int (*ask)(int, struct sockaddr *, socklen_t *))
