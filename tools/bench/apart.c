@@ -125,6 +125,7 @@ static void take_results(struct series *s, const struct apart *a)
 
 static int start_trial(struct apart *a, int fd, const struct transport *t)
 {
+	char was = loopback_remember();
 	int status;
 	pid_t pid;
 
@@ -138,7 +139,11 @@ static int start_trial(struct apart *a, int fd, const struct transport *t)
 		guard_enter();
 		run_trial(a);
 	}
-	return waitpid(pid, &status, 0) == pid ? status : -1;
+	if (waitpid(pid, &status, 0) != pid)
+		status = -1;
+	if (status)
+		loopback_repair(was);
+	return status;
 }
 
 /* n operations, or all that whole does. */

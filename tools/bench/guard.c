@@ -87,6 +87,7 @@ void guard(struct series *s, void (*run)(struct series *s))
 	struct words *said;
 	int status;
 	pid_t pid;
+	char was;
 
 	if (s->failed)
 		return;
@@ -94,6 +95,7 @@ void guard(struct series *s, void (*run)(struct series *s))
 		run(s);
 		return;
 	}
+	was = loopback_remember();
 	said = shared_memory(sizeof(*said));
 	guard_use(said);
 	fflush(stdout);
@@ -108,7 +110,9 @@ void guard(struct series *s, void (*run)(struct series *s))
 		_exit(0);
 	}
 	guard_use(NULL);
-	if (waitpid(pid, &status, 0) != pid || status)
+	if (waitpid(pid, &status, 0) != pid || status) {
+		loopback_repair(was);
 		guard_failed(s, status, said);
+	}
 	munmap(said, sizeof(*said));
 }

@@ -19,7 +19,7 @@
 #define SWITCH		"/proc/sys/net/speed/loopback"
 #define COUNTERS	"/proc/net/speed_stat"
 
-static char before;	/* what the switch was; 0: this program has not touched it */
+static char before;	/* what the switch was; 0: this process has not touched it */
 
 static void write_switch(char value)
 {
@@ -58,6 +58,17 @@ void loopback_restore(void)
 	if (fd >= 0)
 		close(fd);
 	before = 0;
+}
+
+char loopback_remember(void)
+{
+	return read_switch();
+}
+
+void loopback_repair(char was)
+{
+	if (read_switch() != was)
+		write_switch(was);
 }
 
 static void on_signal(int number)

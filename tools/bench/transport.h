@@ -109,6 +109,9 @@ void socket_link(const struct transport *t, struct link *l);
 void loopback_set(bool on);
 /* As it was before the first loopback_set(); async-signal-safe. */
 void loopback_restore(void);
+/* What it is; and so again after a child that may have ended without restoring it. */
+char loopback_remember(void);
+void loopback_repair(char was);
 /* Dies unless what this TCP socket sends (and receives) goes by a ring. */
 void fused_check(int fd, const char *name);
 void fused_check_sender(int fd, const char *name);
