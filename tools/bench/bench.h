@@ -127,6 +127,7 @@ struct series {
 	double value[RUNS_MAX];	/* of one operation, one a run */
 	double extra[EXTRAS_MAX];	/* what else the last trial told */
 	double (*kept)[EXTRAS_MAX];	/* the same of each run */
+	bool fills;		/* told in its records: it fills its ring by how it sends */
 	bool failed;		/* it has no more trials, and no figures */
 	unsigned char *blob;	/* BLOB_BYTES that the last trial left, or NULL */
 	void *private;		/* not with transports that have a process of their own */
@@ -195,6 +196,8 @@ void emit_head(const char *experiment, const struct series *s);
 
 /* ---- exp_latency.c, exp_stream.c, exp_connect.c: their trials, for other experiments ---- */
 uint64_t latency_trial(struct series *s, uint64_t n);
+/* What a trial of stream tells beside its time. */
+enum { STREAM_BY_RING, STREAM_LEASES };
 uint64_t stream_trial(struct series *s, uint64_t n);
 uint64_t connect_trial(struct series *s, uint64_t n);
 /* From the time of a message to megabytes a second, unless instructions are counted. */

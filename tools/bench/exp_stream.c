@@ -131,8 +131,8 @@ uint64_t stream_trial(struct series *s, uint64_t n)
 {
 	uint64_t ns = sides_run(s->transport, s->size, n, sender, receiver);
 
-	s->extra[0] = s->transport->fused ? fused_share() : 0;
-	s->extra[1] = s->transport->preload ? (double)speedrun_leased() : 0;
+	s->extra[STREAM_BY_RING] = s->transport->fused ? fused_share() : 0;
+	s->extra[STREAM_LEASES] = s->transport->preload ? (double)speedrun_leased() : 0;
 	return ns;
 }
 

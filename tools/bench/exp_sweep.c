@@ -4,8 +4,8 @@
  * sender writes every byte of a message before it sends it, the receiver reads every
  * byte when the message is complete. memcpy: one process writes, copies and reads in turn,
  * which two processors of a transport may do at the same time, and then do faster.
- * Of fused TCP a record more tells how much went by a ring, and one of speedrun how
- * often the library was lent one.
+ * Of fused TCP a record more tells how much went by a ring ("fills": it was filled by how
+ * the sender sends), and one of speedrun how often the library was lent one.
  */
 #include <string.h>
 
@@ -14,6 +14,14 @@
 
 #define SMALLEST	16
 #define BIGGEST		(1u << 20)
+
+static void emit_share(const struct series *s)
+{
+	struct series share = *s;
+
+	share.fills = fused_fills(s->size);
+	emit_extra("sweep", &share, STREAM_BY_RING, "by_ring", "share");
+}
 
 static void one_size(size_t size)
 {
@@ -39,9 +47,9 @@ static void one_size(size_t size)
 		to_bandwidth(&all[i]);
 		emit("sweep", &all[i], "throughput", unit_of_bandwidth());
 		if (all[i].transport->fused)
-			emit_extra("sweep", &all[i], 0, "by_ring", "share");
+			emit_share(&all[i]);
 		if (all[i].transport->preload)
-			emit_extra("sweep", &all[i], 1, "leases", "count");
+			emit_extra("sweep", &all[i], STREAM_LEASES, "leases", "count");
 	}
 }
 

@@ -88,6 +88,8 @@ void emit_head(const char *experiment, const struct series *s)
 		printf("\"threads\": %u, ", s->threads);
 	if (s->messages)
 		printf("\"messages\": %u, ", s->messages);
+	if (s->fills)
+		printf("\"fills\": true, ");
 }
 
 void emit(const char *experiment, const struct series *s, const char *metric, const char *unit)

@@ -133,9 +133,9 @@ void fused_check_sender(int fd, const char *name)
 }
 
 /* A sender that does not wait fills its ring at once; of long messages anyone does. */
-bool fused_fills(const struct end *e)
+bool fused_fills(size_t size)
 {
-	return opt.nonblocking || e->size > BUFFER_MAX;
+	return opt.nonblocking || size > BUFFER_MAX;
 }
 
 /* What a full ring leads to: its rest by TCP, and until that has arrived no ring. */
@@ -156,13 +156,13 @@ void fused_check_share(const struct end *e)
 {
 	const char *name = e->transport->name;
 	struct speed_fusion f = ask(e->in, name);
-	bool fills = fused_fills(e), by_ring = !fills || only_full(&f);
+	bool fills = fused_fills(e->size), reason_fits = !fills || only_full(&f);
 	uint64_t least;
 	int role;
 
 	for (role = 0; role < SPEED_ROLES; role++) {
 		least = fills ? !!e->bytes[role] : e->bytes[role] / 10 * 9;
-		if (!by_ring || f.bytes[role] < least)
+		if (!reason_fits || f.bytes[role] < least)
 			die("%s: not fused: role %d moved %llu of %llu bytes by its ring, reason %u",
 			    name, role, (unsigned long long)f.bytes[role],
 			    (unsigned long long)e->bytes[role], f.reason);

@@ -120,8 +120,8 @@ void fused_check_sender(int fd, const char *name);
  * fills them, unless some did, and the rest found them full.
  */
 void fused_check_share(const struct end *e);
-/* Whether an end fills its ring by how it sends. */
-bool fused_fills(const struct end *e);
+/* Whether an end fills its ring by how it sends messages of that size. */
+bool fused_fills(size_t size);
 /* How much of it did, 0 to 1, of the end that this process has checked last. */
 double fused_share(void);
 /* How often the library of this process's last trial was lent a ring. */

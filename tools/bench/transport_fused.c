@@ -82,7 +82,7 @@ static void speedrun_leave(struct end *e)
 {
 	fused_leave(e);
 	leased = fused_count("leased") - leased_before;
-	if (e->calls > SURELY_MAPPED && !leased && !fused_fills(e))
+	if (e->calls > SURELY_MAPPED && !leased && !fused_fills(e->size))
 		die("%s: nothing was mapped", e->transport->name);
 }
 
