@@ -28,7 +28,7 @@
  * some bytes a connection.
  */
 #define SETTLE_FIRST	4	/* seconds */
-#define SETTLE_LAST	20
+#define SETTLE_LAST	60
 #define SETTLE_SAME	2
 #define SETTLE_BYTES	16
 
@@ -109,7 +109,7 @@ static struct memory read_memory(void)
 	return m;
 }
 
-/* Waits until two readings a second apart are alike, some times in a row. */
+/* Waits until readings a second apart are alike, some times in a row; dies if none are. */
 static struct memory settled(unsigned int first, unsigned int connections)
 {
 	struct memory last = { 0, 0 }, m;
@@ -127,6 +127,8 @@ static struct memory settled(unsigned int first, unsigned int connections)
 			same = 0;
 		last = m;
 	}
+	if (same < SETTLE_SAME)
+		die("memory: not settled after %d seconds", SETTLE_LAST);
 	return last;
 }
 
