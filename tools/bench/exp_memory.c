@@ -25,12 +25,14 @@
 
 /*
  * Idle rings go back after some seconds; memory is settled when it stays within
- * some bytes a connection.
+ * some bytes a connection. Of few connections that is less than what comes and goes on
+ * an idle machine, some pages a second, which is alike, too.
  */
 #define SETTLE_FIRST	4	/* seconds */
 #define SETTLE_LAST	60
 #define SETTLE_SAME	2
 #define SETTLE_BYTES	16
+#define SETTLE_IDLE	(4 * 4096)	/* bytes */
 
 enum { USED, SLAB, ENDS };
 
@@ -109,11 +111,19 @@ static struct memory read_memory(void)
 	return m;
 }
 
+/* How many bytes more or less are no difference. */
+static double alike_bytes(unsigned int connections)
+{
+	double bytes = (double)SETTLE_BYTES * connections;
+
+	return bytes > SETTLE_IDLE ? bytes : SETTLE_IDLE;
+}
+
 /* Waits until readings a second apart are alike, some times in a row; dies if none are. */
 static struct memory settled(unsigned int first, unsigned int connections)
 {
 	struct memory last = { 0, 0 }, m;
-	double alike = (double)SETTLE_BYTES * connections;
+	double alike = alike_bytes(connections);
 	unsigned int second, same = 0;
 
 	sleep(first);
