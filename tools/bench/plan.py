@@ -66,7 +66,8 @@ def full(real):
     wanted += ["sweep --cpus two %s --size %d --transports %s" % (target, size << 20, CORE)
                for size in (4, 16, 64)]
     options = "sweep --cpus two %s --size 16384 --transports %s " % (target, SOCKETS)
-    wanted += [options + "--nonblocking", options + "--sendbufsz 131072 --recvbufsz 131072"]
+    wanted += [options + more for more in (
+        "--nodelay no", "--nonblocking", "--sendbufsz 131072 --recvbufsz 131072")]
     wanted += [
         "jipc --cpus two --messages 10000",
         "sovia --cpus two %s --transports %s" % (target, CORE),

@@ -9,27 +9,32 @@ NAMES = {
     "unix-seqpacket": "AF_UNIX seqpacket", "zmq": "ZeroMQ ipc", "tcp": "TCP",
     "tcp-io_uring": "TCP by io_uring", "smc": "SMC", "tcp-sockmap": "TCP by sockmap",
     "tcp-fused": "TCP fused", "tcp-fused-poll": "TCP fused, busy poll",
-    "speedrun": "TCP fused, speedrun", "speed": "AF_SPEED, system call",
+    "speedrun": "TCP fused, speedrun", "speedrun-sleep": "TCP fused, speedrun, never spins",
+    "speed": "AF_SPEED, system call",
     "speed-seqpacket": "AF_SPEED seqpacket", "speed-mapped": "AF_SPEED mapped",
     "speed-mapped-sleep": "AF_SPEED mapped, never spins", "speed-zc": "AF_SPEED zero copy",
     "speed-call": "AF_SPEED call and reply", "ring": "the ring alone", "bare": "a bare ring",
     "onecopy": "one copy, by the kernel",
     "all": "all transports", "memcpy": "memcpy alone", "copy": "local copy",
 }
-OURS = {"tcp-fused", "tcp-fused-poll", "speedrun", "speed", "speed-seqpacket", "speed-mapped",
-        "speed-mapped-sleep", "speed-zc", "speed-call"}
+OURS = {"tcp-fused", "tcp-fused-poll", "speedrun", "speedrun-sleep", "speed", "speed-seqpacket",
+        "speed-mapped", "speed-mapped-sleep", "speed-zc", "speed-call"}
 LIMITS = {"memcpy", "copy", "ring", "bare", "onecopy"}  # not transports: what they are held against
 LESS_IS_BETTER = {"ns", "instructions"}
 MORE_IS_BETTER = {"MB/s", "requests/s", "transactions/s", "1/s"}
 SPLICED = 4096  # bytes from which the vmsplice pipe uses vmsplice(): PAGE of its C file
+OPTIONS = {"gathered": "--nodelay no", "nonblocking": "--nonblocking",
+           "sendbufsz": "--sendbufsz {}", "recvbufsz": "--recvbufsz {}"}
 KEYS = ("size", "connections", "threads", "messages", "cpus", "touch", "silent", "batch",
-        "gathered", "nonblocking", "sendbufsz", "recvbufsz", "accelerator")
+        "accelerator", *OPTIONS)
 
 
 def options_of(record):
     """The options of sockets that it was measured with, as a reader calls them."""
-    return ", ".join("--%s%s" % (key, "" if record[key] is True else " %d" % record[key])
-                     for key in ("nonblocking", "sendbufsz", "recvbufsz") if record.get(key))
+    said = {key: text for key, text in OPTIONS.items() if record.get(key)}
+    if record["metric"].endswith("_gathered"):
+        said.pop("gathered", None)  # told already
+    return ", ".join(text.format(record[key]) for key, text in said.items())
 
 
 def is_plain_pipe(record):
@@ -99,12 +104,11 @@ class Results:
 
     def by_ring(self):
         """Of each sweep that fills its ring: who, size, options, share of the ring, leases."""
-        like = ("transport", "size", "nonblocking", "sendbufsz", "recvbufsz")
+        like = ("transport", "size", *OPTIONS)
         return [[name(r["transport"]), amount(r["size"]), options_of(r) or "none",
                  "%.0f (%.0f–%.0f)" % tuple(100 * r[key] for key in ("median", "min", "max")),
                  cell(self.one("sweep", metric="leases", **{key: r.get(key) for key in like}))]
-                for r in self.select("sweep", metric="by_ring")
-                if r["size"] > 1 << 20 or r.get("nonblocking")]
+                for r in self.select("sweep", metric="by_ring", fills=True)]
 
     def transports(self, records):
         """Those that records are of, in the order of tables."""

@@ -7,41 +7,23 @@ comparisons there are, what is said where one is missing. And what speedbench re
 a figure under a wrong name is worse than none.
 """
 import glob
-import importlib.machinery
-import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
-import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import plan  # noqa: E402
 import report_claims  # noqa: E402
 import report_data  # noqa: E402
+from made_up import HERE, command, record, results  # noqa: E402
 from programs import PROGRAMS  # noqa: E402
 
 PROGRAM = sys.argv.pop(1)
-
-
-def record(transport, median, experiment="latency", metric="round_trip", unit="ns", **more):
-    """One, whose spread is a tenth each way."""
-    return dict({"experiment": experiment, "transport": transport, "size": 64, "metric": metric,
-                 "unit": unit, "median": median, "min": median * 0.9, "max": median * 1.1,
-                 "runs": 5, "cpus": 2, "kernel": "6.12", "accelerator": "tcg"}, **more)
-
-
-def results(*records):
-    """Of a file with these."""
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        for one in records:
-            file.write(json.dumps(one) + "\n")
-        file.flush()
-        return report_data.Results(file.name)
 
 
 def speedbench(*args):
@@ -53,12 +35,13 @@ def speedbench(*args):
             done.stderr)
 
 
-def command(name):
-    """A command of this folder as a module."""
-    loader = importlib.machinery.SourceFileLoader(name, os.path.join(HERE, name))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
-    loader.exec_module(module)
-    return module
+def transports():
+    """Of each transport that speedbench has: its name, and the lines that say what it is."""
+    for path in glob.glob(os.path.join(HERE, "*.c")):
+        with open(path, encoding="utf-8") as file:
+            for text in re.findall(r"^const struct transport transport_\w+ = {.*?};$", file.read(),
+                                   re.M | re.S):
+                yield re.search(r'\.name = "([^"]+)"', text)[1], text
 
 
 class Data(unittest.TestCase):
@@ -73,6 +56,16 @@ class Data(unittest.TestCase):
         self.assertEqual(report_data.times(more, record("tcp", 10, unit="MB/s")), 5)
         self.assertEqual(report_data.times(record("speed", 0), slow), float("inf"))
 
+    def test_names(self):
+        """Each transport has a name of its own, and ours are those with something of ours."""
+        there = dict(transports())
+        self.assertGreaterEqual(len(there), 20)
+        self.assertLessEqual(set(there), set(report_data.NAMES))
+        self.assertEqual(len(set(report_data.NAMES.values())), len(report_data.NAMES))
+        self.assertEqual({name for name, text in there.items()
+                          if ".fused = true" in text or "= speed_family" in text},
+                         report_data.OURS)
+
     def test_quotient(self):
         """With what the spreads of both allow."""
         self.assertEqual(report_data.quotient(record("a", 100), record("b", 50)),
@@ -82,7 +75,8 @@ class Data(unittest.TestCase):
         """The share of who fills a ring, and its own number of leases; of nobody else."""
         rows = results(*(
             record("speedrun", value, "sweep", metric, unit, **options)
-            for options in ({}, {"nonblocking": True}, {"size": 4 << 20})
+            for options in ({}, {"nonblocking": True, "sendbufsz": 1},
+                            {"nonblocking": True, "fills": True}, {"size": 4 << 20, "fills": True})
             for metric, value, unit in (("by_ring", 0.5, "share"),
                                         ("leases", 3 if options else 9, "count")))).by_ring()
         self.assertEqual([row[2] for row in rows], ["--nonblocking", "none"])
@@ -214,6 +208,17 @@ class Speedbench(unittest.TestCase):
         of_unix, of_unix_less, of_tcp, of_tcp_less = (found[0]["median"] for _, found, _ in taken)
         self.assertLess(of_unix_less, of_unix)
         self.assertLess(of_tcp_less, of_tcp)
+
+    def test_nodelay(self):
+        """TCP_NODELAY off is told with sweep's figures; of sovia's the metric's name tells it."""
+        for words, more in ((("sweep", "--size", "1024", "--nodelay", "no"), ["--nodelay no"]),
+                            (("sovia",), [""])):
+            status, found, said = speedbench(*words, "--runs", "1", "--target", "1",
+                                             "--transports", "tcp")
+            self.assertEqual(status, 0, said)
+            gathered = [r for r in found if r.get("gathered") and r["transport"] == "tcp"]
+            self.assertTrue(gathered)
+            self.assertEqual(list({report_data.options_of(r) for r in gathered}), more)
 
     def test_scale(self):
         """Of a crowd that is too many for a short run each one is used, and not for the first time."""
