@@ -147,8 +147,20 @@ def sovia(page, results):
         for metric in results.files():
             head += [amount(int(metric.split("_")[1])) + ", MB/s", "of local copy", "% by a ring"]
         page.table(head, rows, OUR_NAMES)
-        page.text("By a ring: the bytes that the loopback device did not carry. What finds the "
-                  "ring full goes by TCP.")
+        page.text(" ".join(["By a ring: the bytes that the loopback device did not carry. What "
+                            "finds the ring full goes by TCP.", *shares_of_files(results)]))
+
+
+def shares_of_files(results):
+    """A sentence for each file: how much of it went by a ring, and how fast it could have come."""
+    for metric in results.files():
+        shares = results.select("ftp", metric=metric + "_ring")
+        copy = results.one("ftp", metric=metric, transport="copy")
+        if shares:
+            yield "Of the %s %s went by a ring%s." % (
+                amount(int(metric.split("_")[1])),
+                " and ".join("%s %% over %s" % (cell(r), name(r["transport"])) for r in shares),
+                "; the limit is the local copy, %s MB/s" % cell(copy) if copy else "")
 
 
 def poller(page, results):
@@ -266,15 +278,19 @@ def others(page, results):
 
 
 def growth(results, records, key):
-    """A line: how each transport's figure changes from the least number to the most."""
-    said = []
+    """How each transport's figure changes from its own least number to its own most.
+
+    A line for all whose numbers are the same.
+    """
+    said = {}
     for transport in results.transports(records):
         mine = sorted((r for r in records if r["transport"] == transport), key=lambda r: r[key])
-        if len(mine) > 1:
-            said.append("%s × %s" % (name(transport), quotient(mine[-1], mine[0])))
-    values = [r[key] for r in records]
-    return ["from %s to %s %s: %s" % (figure(min(values)), figure(max(values)), key,
-                                      "; ".join(said))] if said else []
+        least, most = mine[0], mine[-1]
+        if least is not most:
+            said.setdefault((least[key], most[key]), []).append(
+                "%s × %s" % (name(transport), quotient(most, least)))
+    return ["measured from %s to %s %s: %s" % (figure(first), figure(last), key, "; ".join(texts))
+            for (first, last), texts in said.items()]
 
 
 def how_used(results):
