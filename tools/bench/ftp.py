@@ -4,7 +4,7 @@ import filecmp
 import os
 import re
 
-from program import HOST, Failed, Program, find
+from program import HOST, Failed, Load, Program, find
 
 VSFTPD_CONF = """
 listen=YES
@@ -53,14 +53,15 @@ class Ftp(Program):
         said = self.run(find("curl"), "-sS", "-o", copy, "-w", "%{time_total}",
                         "ftp://%s:%d/%d" % (HOST, self.port, size))
         self.check(copy, size)
-        return size / 1e6 / float(said), 1, size
+        return Load(size / 1e6 / float(said), 1, 1, size)
 
     def copy(self, size):
         """What dd says of copying the file."""
         copy = self.folder + "/copied"
         said = self.run(find("dd"), "if=" + self.make(size), "of=" + copy, "bs=128k")
         self.check(copy, size)
-        return size / 1e6 / float(re.search(r"copied, ([0-9.e-]+) s", said).group(1)), 0, 0
+        took = re.search(r"copied, ([0-9.e-]+) s", said).group(1)
+        return Load(size / 1e6 / float(took), 0, 1)
 
     def check(self, copy, size):
         """A figure of a file that is not the same would mean nothing."""

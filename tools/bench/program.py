@@ -7,9 +7,11 @@ import shutil
 import socket
 import subprocess
 import time
+from collections import namedtuple
 
 START_SECONDS = 120
 LOAD_SECONDS = 120
+STOP_SECONDS = 120
 SPIN = "1000"  # microseconds, where the processor is emulated
 SPIN_DEFAULT = "/proc/sys/net/speed/spin_us"
 HOST = "127.0.0.1"
@@ -44,7 +46,16 @@ def spin_us():
 
 
 class Failed(Exception):
-    """A program that is missing, does not start, or whose load did not go well."""
+    """A program that does not start, or whose load did not go well."""
+
+
+class Missing(Failed):
+    """A program that is not installed."""
+
+
+# The rate, how many connections the load made, at least, how many operations, and how
+# many bytes it moved one way, or 0: not to be looked at.
+Load = namedtuple("Load", "rate connections operations moved", defaults=(0,))
 
 
 def find(name, *more):
@@ -54,7 +65,7 @@ def find(name, *more):
     for pattern in more:
         found = next(iter(sorted(glob.glob(pattern + "/" + name), reverse=True)), found)
     if not found:
-        raise Failed("no program %s: install it" % name)
+        raise Missing("no program %s: install it" % name)
     return found
 
 
@@ -86,8 +97,8 @@ class Program:
     def run(self, *command):
         """Runs a program to its end; its standard output."""
         done = subprocess.run(command, check=False, timeout=LOAD_SECONDS, user=self.user,
-                              cwd=self.folder, text=True, stdin=subprocess.DEVNULL,
-                              env=self.environment(),
+                              cwd=self.folder, text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, env=self.environment(),
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             raise Failed("%s ended with %d:\n%s" % (os.path.basename(command[0]),
@@ -109,23 +120,32 @@ class Program:
         with open(self.folder + "/server.log", encoding="utf-8", errors="replace") as log:
             raise Failed("%s does not accept:\n%s" % (command[0], log.read()))
 
+    def stop(self):
+        """Ends the server, if there is one."""
+        if not self.server:
+            return
+        self.server.terminate()
+        try:
+            self.server.wait(timeout=STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.server.kill()
+            self.server.wait()
+
     def __enter__(self):
-        self.prepare()
+        try:
+            self.prepare()
+        except BaseException:
+            self.stop()
+            raise
         return self
 
     def __exit__(self, *_):
-        if self.server:
-            self.server.terminate()
-            self.server.wait(timeout=START_SECONDS)
+        self.stop()
 
     def prepare(self):
         """Makes the files that the server wants, and starts it."""
         raise NotImplementedError
 
     def loads(self):
-        """Pairs: the metric, and a function of seconds that puts the load on.
-
-        It returns the rate, how many connections the load made, at least, and how
-        many bytes it moved one way, or 0: not to be looked at.
-        """
+        """Pairs: the metric, and a function of seconds that puts the load on; it returns a Load."""
         raise NotImplementedError

@@ -7,7 +7,7 @@ import pwd
 import re
 
 from ftp import Ftp
-from program import HOST, Failed, Program, find
+from program import HOST, Failed, Load, Missing, Program, find
 
 
 class Redis(Program):
@@ -36,12 +36,13 @@ class Redis(Program):
 
     def load(self, clients, pipeline, seconds):
         """As many requests as last so long at the rate that was seen last."""
-        key = (clients, pipeline)
+        key, least, first = (clients, pipeline), 500 * pipeline, 0
         if key not in self.rates:
-            self.rates[key] = self.benchmark("get", clients, pipeline, 500 * pipeline)
-        requests = max(500 * pipeline, int(self.rates[key] * seconds))
+            first = least
+            self.rates[key] = self.benchmark("get", clients, pipeline, first)
+        requests = max(least, int(self.rates[key] * seconds))
         self.rates[key] = self.benchmark("get", clients, pipeline, requests)
-        return self.rates[key], clients, 0
+        return Load(self.rates[key], clients, first + requests)
 
     def loads(self):
         for clients, pipeline in ((1, 1), (50, 1), (50, 16)):
@@ -94,9 +95,10 @@ class Nginx(Program):
                         "-d", "%ds" % max(1, round(seconds)),
                         "http://%s:%d/file" % (HOST, self.port))
         rate = re.search(r"Requests/sec: *([0-9.]+)", said)
-        if not rate or "Non-2xx" in said or "Socket errors" in said:
+        requests = re.search(r"(\d+) requests in", said)
+        if not rate or not requests or "Non-2xx" in said or "Socket errors" in said:
             raise Failed("wrk did not get what it asked for:\n" + said)
-        return float(rate.group(1)), self.connections, 0
+        return Load(float(rate.group(1)), self.connections, int(requests.group(1)))
 
     def loads(self):
         yield "keepalive_1k", self.load
@@ -113,7 +115,7 @@ class Postgres(Program):
         try:
             account = pwd.getpwnam(self.user)
         except KeyError:
-            raise Failed("no user %s: install postgresql" % self.user) from None
+            raise Missing("no user %s: install postgresql" % self.user) from None
         os.chown(self.folder, account.pw_uid, account.pw_gid)
         data = self.folder + "/data"
         self.run(find("initdb", self.where), "-D", data, "-A", "trust", "--no-sync",
@@ -134,10 +136,11 @@ class Postgres(Program):
         """Transactions a second, without the time that connecting takes."""
         said = self.pgbench("-n", "-S", "-c", "1", "-T", str(max(1, round(seconds))))
         rate = re.search(r"^tps = ([0-9.]+)", said, re.M)
+        done = re.search(r"transactions actually processed: (\d+)", said)
         failures = re.search(r"failed transactions: (\d+)", said)
-        if not rate or (failures and int(failures.group(1))):
+        if not rate or not done or (failures and int(failures.group(1))):
             raise Failed("pgbench did not go well:\n" + said)
-        return float(rate.group(1)), 1, 0
+        return Load(float(rate.group(1)), 1, int(done.group(1)))
 
     def loads(self):
         yield "select_c1", self.load
@@ -170,7 +173,7 @@ class Memcached(Program):
             raise Failed("memcslap got %s of %d values" % (took.group(1), wanted))
         rate = wanted / float(took.group(2))
         self.each = max(100, int(rate * seconds / self.connections))
-        return rate, self.connections, 0
+        return Load(rate, self.connections, wanted)
 
     def loads(self):
         yield "get_c10", self.load

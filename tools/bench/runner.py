@@ -14,6 +14,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
 OUT = os.path.join(TREE, "build", "bench")
 FIRST = -15
+OLDEST = "6.1"  # what is built in its root runs in all guests
 PROGRAM = os.path.join(OUT, "speedbench")
 APPS = os.path.join(HERE, "apps")
 VM = os.path.join(TREE, "tools", "vm")
@@ -53,7 +54,7 @@ def build_full(host=False):
     """Builds the speedbench that is linked with the rivals, and libspeed-preload."""
     if host:
         call(os.path.join(TREE, "tools", "check", "deps"), "rivals")
-    root = [] if host else [os.path.join(VM, "chroot"), "6.1"]
+    root = [] if host else [os.path.join(VM, "chroot"), OLDEST]
     call(*root, "make", "-s", "-C", HERE, "O=" + FULL, "FULL=1")
     if os.path.isdir(os.path.join(TREE, "userspace", "preload")):
         call(*root, "make", "-s", "-C", os.path.join(TREE, "userspace"),
@@ -112,8 +113,9 @@ def first_in_line():
 def run(command, seen=None):
     """Runs command, passes its stderr through, returns its records; seen gets each line first."""
     lines = []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True,
-                          preexec_fn=first_in_line) as process:
+    # What a guest's console brings need not be text.
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace",
+                          start_new_session=True, preexec_fn=first_in_line) as process:
         try:
             for line in process.stdout:
                 lines.append(line)

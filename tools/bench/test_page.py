@@ -147,6 +147,12 @@ IN_GUEST = [one for name, found in EVERYTHING.items() if name not in ("native", 
             for one in found]
 
 
+def read(path):
+    """A file's text."""
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 def page_of(*files):
     """What report writes of files of records: status, HTML, Markdown, what it said."""
     report = command("report")
@@ -160,11 +166,8 @@ def page_of(*files):
         with mock.patch.object(sys, "argv", ["report", "-o", folder, *paths]), \
                 contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             status = report.main()
-        texts = []
-        for ending in ("html", "md"):
-            with open(os.path.join(folder, "report." + ending), encoding="utf-8") as file:
-                texts.append(file.read())
-    return status, *texts, said.getvalue()
+        html, markdown = (read(os.path.join(folder, "report." + e)) for e in ("html", "md"))
+    return status, html, markdown, said.getvalue()
 
 
 class Sections(unittest.TestCase):
