@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""tools/bt/loads.py paced|reasons|refused|unread
+"""tools/bt/loads.py paced|reasons|refused|unread|given_up
 
 The loads that check watches the tools under: what they do is known to the last byte.
 """
 import os
 import socket
+import struct
 import sys
 import time
 
@@ -114,10 +115,27 @@ def reasons():
             tap.close()
 
 
+def speed_pair():
+    """Both ends of a connection of AF_SPEED."""
+    with open(FAMILY, encoding="ascii") as file:
+        return socket.socketpair(int(file.read()), socket.SOCK_STREAM)
+
+
+def given_up():
+    """A sleep that nobody ends: its time is over, and the connection is closed."""
+    one, other = speed_pair()
+    with one, other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 200000))
+        try:
+            other.recv(1)
+        except BlockingIOError:
+            return
+    sys.exit("it waited for nothing, and did not give up")
+
+
 def unread():
     """Bytes that lie for some seconds in a ring of AF_SPEED, and in one of fused TCP."""
-    with open(FAMILY, encoding="ascii") as file:
-        one, other = socket.socketpair(int(file.read()), socket.SOCK_STREAM)
+    one, other = speed_pair()
     switch("1")
     client, server = connected()
     client.sendall(b"x")
@@ -132,4 +150,5 @@ def unread():
 
 
 if __name__ == "__main__":
-    {"paced": paced, "reasons": reasons, "refused": refused, "unread": unread}[sys.argv[1]]()
+    {"paced": paced, "reasons": reasons, "refused": refused, "unread": unread,
+     "given_up": given_up}[sys.argv[1]]()
