@@ -112,8 +112,7 @@ static void leaves(const struct slow_call *c, long (*how)(void *fd), const char 
 	struct slow s;
 	int fd[2];
 
-	/* Who closes one end alone leaves an orphan in FIN_WAIT2, for a minute by default. */
-	MUST(file_write("/proc/sys/net/ipv4/tcp_fin_timeout", "1") == 0);
+	shim_orphans_brief();
 	shim_held_begin(&before);
 	slow_page_open(&s.page);
 	tcp_fused_pair(fd);

@@ -19,7 +19,6 @@
 
 #define ROUNDS	4
 #define PIECE	1000
-#define SOON_MS	10000	/* a sender who stands still moves on */
 
 /* By the ring, and more by TCP. */
 static long put_both(void *arg)
@@ -40,13 +39,8 @@ static ssize_t get_zerocopy(int fd, char *at, size_t room, char *buf, size_t len
 		.address = (unsigned long)at, .length = room,
 		.copybuf_address = (unsigned long)buf, .copybuf_len = len,
 	};
-	long until = now_ms() + SOON_MS;
-	socklen_t size = sizeof(z);
-	int err;
+	int err = get_soon(fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, &z, sizeof(z));
 
-	do {
-		err = getsockopt(fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, &z, &size);
-	} while (err && errno == EBUSY && now_ms() < until);	/* the sender stood still */
 	return err || z.length ? -1 : (ssize_t)z.copybuf_len;
 }
 

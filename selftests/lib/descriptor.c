@@ -10,6 +10,8 @@
 #include "trace.h"
 #include "transport.h"
 
+#define SOON_MS	10000
+
 unsigned int poll_wait(int fd, short events, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = events };
@@ -43,15 +45,33 @@ int set_int(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-int set_int_soon(int fd, int level, int name, int value)
+static int option(bool set, int fd, int level, int name, void *value, socklen_t len)
 {
-	long until = now_ms() + 10000;
+	if (set)
+		return setsockopt(fd, level, name, value, len);
+	return getsockopt(fd, level, name, value, &len);
+}
+
+/* EBUSY: the other end sends just now, and moves on where it stood still. */
+static int option_soon(bool set, int fd, int level, int name, void *value, socklen_t len)
+{
+	long until = now_ms() + SOON_MS;
 	int err;
 
 	do {
-		err = set_int(fd, level, name, value);
+		err = option(set, fd, level, name, value, len);
 	} while (err && errno == EBUSY && now_ms() < until);
 	return err;
+}
+
+int set_int_soon(int fd, int level, int name, int value)
+{
+	return option_soon(true, fd, level, name, &value, sizeof(value));
+}
+
+int get_soon(int fd, int level, int name, void *value, socklen_t len)
+{
+	return option_soon(false, fd, level, name, value, len);
 }
 
 int get_int(int fd, int level, int name)

@@ -25,6 +25,8 @@ struct shim_held {
 };
 
 long shim_references(void);
+/* In this namespace: an end that was closed alone stays for a second, by default for a minute. */
+void shim_orphans_brief(void);
 /* TCP's pages in use, of the machine. */
 long tcp_mem_pages(void);
 void shim_held_begin(struct shim_held *h);

@@ -2,6 +2,7 @@
 /* A call of another process, instruction by instruction: see stepper.h. */
 #define _GNU_SOURCE
 #include <signal.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -44,22 +45,24 @@ static void run_to(pid_t pid, unsigned long at)
 
 /*
  * Where each instruction of the call is, stepped through once. One that repeats
- * itself (a copy) is one entry.
+ * itself (a copy) is one entry. Who dies in between leaves no part of a path.
  */
 void stepper_learn(struct stepper *s, pid_t pid)
 {
-	int status;
+	int status, n = 0;
 
-	while (!*s->done && s->count < STEPS_MAX) {
+	memset(s->repeats, 0, sizeof(s->repeats));
+	while (!*s->done && n < STEPS_MAX) {
 		unsigned long at = where(pid);
 
-		if (s->count && s->path[s->count - 1] == at)
-			s->repeats[s->count - 1] = true;
+		if (n && s->path[n - 1] == at)
+			s->repeats[n - 1] = true;
 		else
-			s->path[s->count++] = at;
+			s->path[n++] = at;
 		MUST(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0);
 		MUST(stepper_stopped(pid, &status));
 	}
+	s->count = n;
 }
 
 static void single(struct stepper *s, pid_t pid, int n)

@@ -116,8 +116,9 @@ unsigned int poll_wait(int fd, short events, int ms);
 void *bad_pointer(void);
 int set_nonblock(int fd, bool on);
 int set_int(int fd, int level, int name, int value);
-/* The same, tried for ten seconds more where it is EBUSY: the other end sends just now. */
+/* Tried for ten seconds more where it is EBUSY: the other end sends just now. */
 int set_int_soon(int fd, int level, int name, int value);
+int get_soon(int fd, int level, int name, void *value, socklen_t len);
 int get_int(int fd, int level, int name);
 int set_timeout(int fd, int name, int ms);
 
