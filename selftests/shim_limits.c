@@ -6,16 +6,11 @@
  * as the buffers that were set before the connection was made.
  */
 #define _GNU_SOURCE
-#include <linux/tcp.h>
-#include <netinet/in.h>
 #include <unistd.h>
 
 #include "stress.h"
 #include "tcp_pair.h"
 
-#define CHUNK		2048
-#define QUIET_MS	600	/* or twice what TCP waits before a probe, if that is more */
-#define PAUSE_MS	20
 #define TRIES		3
 
 /**
@@ -106,46 +101,6 @@ static void limited_pair(const struct limits *l, int fd[2])
 	}
 }
 
-/*
- * Where the reader's window is shut, the next acknowledgement, by which the buffer may grow, is
- * that of a probe, after TCP's timeout: 200 ms, or what it has become where the first round trips
- * were slow, on a machine that was held up. It doubles with what is sent again and not taken.
- */
-static unsigned int quiet_ms(int fd)
-{
-	struct tcp_info i;
-	socklen_t len = sizeof(i);
-	unsigned int until_probe;
-
-	MUST(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &i, &len) == 0);
-	until_probe = (i.tcpi_rto >> i.tcpi_backoff) / 1000;
-	return 2 * until_probe > QUIET_MS ? 2 * until_probe : QUIET_MS;
-}
-
-/* What is taken until nothing more is, though TCP had time to move it. */
-static size_t fill(int fd)
-{
-	unsigned char buf[CHUNK];
-	unsigned int quiet = 0, enough = QUIET_MS;
-	size_t done = 0;
-	ssize_t n;
-
-	while (quiet < enough) {
-		stream_fill(buf, sizeof(buf), done);
-		n = send(fd, buf, sizeof(buf), MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n > 0) {
-			done += n;
-			quiet = 0;
-			continue;
-		}
-		MUST(errno == EAGAIN);
-		enough = quiet_ms(fd);
-		quiet += PAUSE_MS;
-		sleep_ms(PAUSE_MS);
-	}
-	return done;
-}
-
 /* Filled one way. The ring's size is 0 on plain TCP. */
 static size_t taken(const struct limits *l, bool fused, size_t *ring)
 {
@@ -155,7 +110,7 @@ static size_t taken(const struct limits *l, bool fused, size_t *ring)
 	tcp_shim_set(fused);
 	limited_pair(l, fd);
 	WANT(tcp_fused(fd), fused, 0, "%s: fused", l->name);
-	bytes = fill(fd[0]);
+	bytes = tcp_fill(fd[0]);
 	*ring = tcp_fusion(fd[0]).ring_bytes[SPEED_ROLE_TX];
 	WANT_TRUE(tcp_get(fd[1], bytes, 0), "%s: the bytes", l->name);
 	WANT_TRUE(tcp_exchange(fd), "%s: exchange", l->name);
@@ -244,7 +199,7 @@ static void limits(const struct transport *t)
 }
 
 static const struct test_case cases[] = {
-	{ "limits", limits, CASE_STREAM | CASE_SPEED },
+	{ "limits", limits, CASE_STREAM | CASE_SPEED | CASE_LONG },
 };
 
 RUN_CASES(cases)

@@ -140,14 +140,10 @@ static void completion(int fd[2], struct story *s)
 static void full(int fd[2], struct story *s)
 {
 	static char buf[4096];
+	size_t sent = tcp_fill(fd[0]), got = 0;
 	struct waiter w;
-	ssize_t n = 0;
-	size_t sent = 0, got = 0;
+	ssize_t n;
 
-	while (n >= 0 || poll_wait(fd[0], POLLOUT, 300)) {
-		n = send(fd[0], buf, sizeof(buf), MSG_DONTWAIT);
-		sent += n > 0 ? n : 0;
-	}
 	tell(s, fd, "full");
 	wait_begins(&w, fd[0], POLLOUT);
 	while (got < sent) {

@@ -2,7 +2,6 @@
 /* TCP connections over local addresses: see tcp_pair.h. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,7 +18,6 @@
 #include "trace.h"
 
 #define SOON_MS		20000
-#define SETTLE_MS	5000
 
 static void lo_up(void)
 {
@@ -168,7 +166,7 @@ bool tcp_takes_part(int fd)
 
 bool tcp_met(int fd)
 {
-	long until = now_ms() + SETTLE_MS;
+	long until = now_ms() + SOON_MS;
 
 	while (!(tcp_flags(fd) & SPEED_FUSION_PAIRED) && now_ms() < until)
 		sleep_ms(1);
@@ -180,113 +178,9 @@ bool tcp_fused(const int fd[2])
 	return (tcp_flags(fd[0]) & tcp_flags(fd[1]) & SPEED_FUSION_TX) != 0;
 }
 
-static bool one_way(int from, int to)
-{
-	static const char note[TCP_NOTE] = "exchange";
-	char got[sizeof(note)];
-
-	return send(from, note, sizeof(note), MSG_NOSIGNAL) == sizeof(note) &&
-	       recv(to, got, sizeof(got), MSG_WAITALL) == sizeof(got) &&
-	       !memcmp(note, got, sizeof(got));
-}
-
-bool tcp_exchange(const int fd[2])
-{
-	return one_way(fd[0], fd[1]) && one_way(fd[1], fd[0]);
-}
-
-#define PUMP	65536
-
-bool tcp_put(int fd, size_t len, size_t offset)
-{
-	static __thread unsigned char out[PUMP];
-	size_t done = 0, n;
-	ssize_t sent;
-
-	for (; done < len; done += sent) {
-		n = len - done < PUMP ? len - done : PUMP;
-		stream_fill(out, n, offset + done);
-		sent = send(fd, out, n, MSG_NOSIGNAL);
-		if (sent <= 0)
-			return false;
-	}
-	return true;
-}
-
-bool tcp_get(int fd, size_t len, size_t offset)
-{
-	static __thread unsigned char in[PUMP];
-	size_t done = 0;
-	ssize_t n;
-
-	for (; done < len; done += n) {
-		n = recv(fd, in, len - done < PUMP ? len - done : PUMP, 0);
-		if (n <= 0 || !stream_check(in, n, offset + done))
-			return false;
-	}
-	return true;
-}
-
-bool tcp_pump(int from, int to, size_t len)
-{
-	static __thread unsigned char out[PUMP], in[PUMP];
-	size_t sent = 0, got = 0;
-	ssize_t n, m;
-
-	while (got < len) {
-		size_t want = len - sent < PUMP ? len - sent : PUMP;
-
-		stream_fill(out, want, sent);
-		n = send(from, out, want, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n < 0 && errno != EAGAIN)
-			return false;
-		sent += n > 0 ? n : 0;
-		m = recv(to, in, PUMP, MSG_DONTWAIT);
-		if (m == 0 || (m < 0 && errno != EAGAIN))
-			return false;
-		if (m > 0 && !stream_check(in, m, got))
-			return false;
-		got += m > 0 ? m : 0;
-		if (m < 0 && (n < 0 || !want) && !poll_wait(to, POLLIN, SOON_MS))
-			return false;
-	}
-	return true;
-}
-
-bool tcp_pump_both(const int fd[2], size_t len)
-{
-	return tcp_pump(fd[0], fd[1], len) && tcp_pump(fd[1], fd[0], len);
-}
-
-bool tcp_settled(int fd)
-{
-	long until = now_ms() + SETTLE_MS;
-	int n = -1;
-
-	while (!ioctl(fd, SIOCOUTQ, &n) && n && now_ms() < until)
-		sleep_ms(1);
-	return !n;
-}
-
 bool tcp_has_ipv6(void)
 {
 	return !access("/proc/sys/net/ipv6", F_OK);
-}
-
-ssize_t tcp_send_odd(int fd, const void *buf, size_t len, int flags)
-{
-	char control[CMSG_SPACE(sizeof(uint32_t))] = "";
-	struct iovec iov = { (void *)buf, len };
-	struct msghdr m = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SO_MARK;
-	c->cmsg_len = CMSG_LEN(sizeof(uint32_t));
-	return sendmsg(fd, &m, flags);
 }
 
 int tcp_set_ulp(int fd, const char *name)

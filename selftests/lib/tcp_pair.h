@@ -63,6 +63,15 @@ bool tcp_pump(int from, int to, size_t len);
 bool tcp_pump_both(const int fd[2], size_t len);
 /* Until what went by TCP is acknowledged, and so has come: whether it came to that. */
 bool tcp_settled(int fd);
+/*
+ * So long nothing is taken where nothing more will be. Where the reader's window is shut, the
+ * next acknowledgement, by which the buffer may grow, is that of a probe, after TCP's timeout:
+ * 200 ms, or what it has become where the first round trips were slow, on a machine that was
+ * held up. This is twice that, and no less than 600; which it is where there is no TCP.
+ */
+unsigned int tcp_quiet_ms(int fd);
+/* What is taken, of the known stream, until nothing more is, though TCP had time to move it. */
+size_t tcp_fill(int fd);
 /* Does this kernel have IPv6? */
 bool tcp_has_ipv6(void);
 /* As send(), with a control message of no effect: it goes by TCP. */

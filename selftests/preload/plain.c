@@ -85,21 +85,10 @@ void under_mapped_pair(const struct transport *t, int fd[2])
 		MUST(send(fd[i & 1], "w", 1, 0) == 1 && recv(fd[!(i & 1)], &byte, 1, 0) == 1);
 }
 
-/* The TCP of a fused connection, full, has room once more when its timer fires at 200 ms. */
-#define QUIET_MS 500
-
 ssize_t under_fill(int fd)
 {
-	static char buf[65536];
-	bool more = true;
-	ssize_t n = 0;
-
-	while (more) {
-		sleep_ms(QUIET_MS);
-		for (more = false; (n = send(fd, buf, sizeof(buf), MSG_NOSIGNAL)) > 0; more = true)
-			;
-	}
-	return n;
+	tcp_fill(fd);
+	return send(fd, "more", 4, MSG_NOSIGNAL);
 }
 
 int under_regions(void)

@@ -52,7 +52,7 @@ void under_pair(const struct transport *t, int fd[2]);
 /* The same with all four roles mapped, where the library is: so many transfers each way. */
 #define UNDER_WARM	4
 void under_mapped_pair(const struct transport *t, int fd[2]);
-/* Sends until it would block, and a while after. Return: the last send(). */
+/* Sends until it would block, and once more, by the mode of the socket. Return: the last send(). */
 ssize_t under_fill(int fd);
 /* Regions of sockets that this process maps. */
 int under_regions(void);
