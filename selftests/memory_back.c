@@ -12,6 +12,7 @@
 
 #define PAIRS		64
 #define RING		65536
+#define SOON_MS		60000
 
 /* Both ends have sent as much as they may without waiting, which is more than a ring. */
 static long open_full(const struct transport *t, struct end e[][2], int n)
@@ -42,7 +43,7 @@ static void counted(const struct transport *t)
 
 	if (!held_can_count())
 		trace_skip("needs root and CONFIG_SLUB_DEBUG, to count");
-	held_count(&before);
+	held_begin(&before);
 	tp_pair_sized(t, e[0], RING / 2);
 	held_count(&now);
 	WANT(now.pairs - before.pairs, 1, 0, "a connection: pairs");
@@ -75,7 +76,9 @@ static void pool_shrinks(const struct transport *t)
 	close_all(e, PAIRS);
 	WANT_TRUE(stat_number("pool_bytes") > 0, "the pool keeps some");
 	/* Whoever looks at idle rings may give the last of them back a moment later. */
-	for (until = now_ms() + 5000; stat_number("pool_bytes") && now_ms() < until; sleep_ms(50))
+	held_settle();
+	until = now_ms() + SOON_MS;
+	for (; stat_number("pool_bytes") && now_ms() < until; sleep_ms(50))
 		MUST(file_write("/proc/sys/vm/drop_caches", "2") == 0);
 	WANT(stat_number("pool_bytes"), 0, 0, "the pool, when memory is short");
 	held_count(&now);
@@ -91,7 +94,7 @@ static void without_accept(const struct transport *t)
 
 	if (!held_can_count())
 		trace_skip("needs root and CONFIG_SLUB_DEBUG, to count");
-	held_count(&before);
+	held_begin(&before);
 	l = tp_listen(t, 16, &a);
 	tp_address(t, &nobody);
 	for (i = 0; i < 16; i++) {
@@ -139,7 +142,7 @@ static void socket_layer(const struct transport *t)
 	long untold = UNTOLD * sysconf(_SC_NPROCESSORS_CONF), before = memory_charged(), now;
 	int pairs = untold / RING + 16, i;
 	struct end (*e)[2] = calloc(pairs, sizeof(*e));
-	long until = now_ms() + 15000;
+	long until;
 
 	MUST(e);
 	open_full(t, e, pairs);
@@ -148,6 +151,7 @@ static void socket_layer(const struct transport *t)
 	WANT_TRUE(now - before >= 2l * pairs * RING - untold, "charged: %ld bytes more",
 		  now - before);
 	close_all(e, pairs);
+	until = now_ms() + SOON_MS;
 	for (i = 0; memory_charged() - before > untold && now_ms() < until; i++)
 		sleep_ms(50);
 	now = memory_charged();

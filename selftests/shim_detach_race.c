@@ -89,7 +89,7 @@ static bool kept(long without)
 {
 	long until = now_ms() + (soak() ? 4 : 1) * HOLD_MS;
 
-	while (shim_references() > without) {
+	while (held_references() > without) {
 		if (now_ms() > until)
 			return true;
 		sleep_ms(50);

@@ -165,7 +165,7 @@ static void group_removed(const struct transport *t)
 	}
 	shim_held_end(&held);
 	file_write("/proc/sys/vm/drop_caches", "2");
-	for (until = now_ms() + 8000; dying() > before && now_ms() < until;)
+	for (until = now_ms() + 60000; dying() > before && now_ms() < until;)
 		sleep_ms(200);
 	/* Each processor keeps one that it gave memory back to lately. */
 	WANT_TRUE(dying() <= before + sysconf(_SC_NPROCESSORS_ONLN),

@@ -19,6 +19,7 @@
 #define REGIONS		3	/* that raw_open() maps */
 #define USERS_MAX	64	/* of an endpoint */
 #define LEFT		20	/* connections closed with a page mapped */
+#define SOON_MS		60000
 
 static void not_split(const struct transport *t)
 {
@@ -129,11 +130,10 @@ static void nothing_kept(const struct transport *t)
 
 	if (!held_can_count())
 		trace_skip("needs root and CONFIG_SLUB_DEBUG, to count");
-	sleep_ms(200);	/* what others have closed goes first */
-	held_count(&before);
+	held_begin(&before);
 	for (i = 0; i < LEFT; i++)
 		leave_mapped(&at[i]);
-	until = now_ms() + 15000;
+	until = now_ms() + SOON_MS;
 	do {
 		sleep_ms(200);
 		held_count(&now);

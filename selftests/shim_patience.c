@@ -39,9 +39,9 @@ static void close_of_other(const struct transport *t)
 	tcp_fused_pair(fd);
 	WANT_OK(tcp_set_ulp(fd[0], "tls"), "one end leaves");
 	until = now_ms() + SOON_MS;
-	while (shim_references() > before.references + 1 && now_ms() < until)
+	while (held_references() > before.references + 1 && now_ms() < until)
 		sleep_ms(50);
-	WANT(shim_references() - before.references, 1, 0, "it has left");
+	WANT(held_references() - before.references, 1, 0, "it has left");
 	h.fd = fd[0];
 	WANT_TRUE(tcp_put(fd[1], SLOW_BYTES, 0), "put, by TCP");
 	task_start(&call, slow_recv, &h);

@@ -12,7 +12,16 @@
 #include "trace.h"
 
 #define SLABS		"/sys/kernel/slab/"
-#define SETTLE_MS	15000	/* the last references go a moment later */
+#define SETTLE_MS	75000	/* an orphan in FIN_WAIT2 lasts a minute, with all that it holds */
+
+long held_references(void)
+{
+	char text[32];
+
+	if (file_read("/sys/module/speed/refcnt", text, sizeof(text)))
+		return 0;
+	return strtol(text, NULL, 10);
+}
 
 bool held_can_count(void)
 {
@@ -81,8 +90,33 @@ void held_count(struct held *h)
 	} while (memcmp(&last, h, sizeof(last)) && now_ms() < until);
 }
 
+static bool some_held(void)
+{
+	struct held h = { 0 };
+
+	if (held_references())
+		return true;
+	if (held_can_count())
+		held_count(&h);
+	return h.pairs || h.socks || h.data;
+}
+
+void held_settle(void)
+{
+	long until = now_ms() + SETTLE_MS;
+
+	while (some_held()) {
+		if (now_ms() > until) {
+			printf("# something is held that does not go\n");
+			return;
+		}
+		sleep_ms(50);
+	}
+}
+
 void held_begin(struct held *h)
 {
+	held_settle();
 	h->pairs = -1;
 	if (held_can_count())
 		held_count(h);

@@ -18,9 +18,14 @@ struct held {
 	long pairs, socks, data;
 };
 
+/* To the module, as its sockets have them: each that takes part has one until it is freed. */
+long held_references(void);
 /* Root alone may count, and the kernel must show its slabs. */
 bool held_can_count(void);
 void held_count(struct held *h);
+
+/* Until nothing is held, of what others have closed before: it goes first. */
+void held_settle(void);
 
 /*
  * For tests that have another subject, around it: writes down whether all came

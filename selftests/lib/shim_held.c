@@ -12,18 +12,8 @@
 #include "trace.h"
 
 #define SLAB		"/sys/kernel/slab/shim_conn"
-#define GONE_MS		20000
 #define SETTLE_MS	75000	/* an orphan in FIN_WAIT2 lasts a minute */
 #define SLACK_PAGES	272	/* that each processor may keep at hand, and a few */
-
-long shim_references(void)
-{
-	char text[32];
-
-	if (file_read("/sys/module/speed/refcnt", text, sizeof(text)))
-		return 0;
-	return strtol(text, NULL, 10);
-}
 
 void shim_orphans_brief(void)
 {
@@ -60,7 +50,7 @@ static long conns(void)
 
 static void count(struct shim_held *h)
 {
-	h->references = shim_references();
+	h->references = held_references();
 	h->orphans = sockstat(" orphan ");
 	if (!h->counted)
 		return;
@@ -68,19 +58,26 @@ static void count(struct shim_held *h)
 	held_count(&h->held);
 }
 
+/* As held_settle(): of a socket that has left the shim nothing else tells. */
+static void settle(struct shim_held *h)
+{
+	long until = now_ms() + SETTLE_MS;
+
+	held_settle();
+	count(h);
+	while ((h->orphans || h->conns) && now_ms() < until) {
+		sleep_ms(50);
+		count(h);
+	}
+}
+
 void shim_held_begin(struct shim_held *h)
 {
-	long until = now_ms() + GONE_MS;
-
 	memset(h, 0, sizeof(*h));
 	h->counted = held_can_count() && !access(SLAB, F_OK);
 	if (!h->counted)
 		printf("# memory is not counted: needs CONFIG_SLUB_DEBUG\n");
-	/* What others have closed before goes first, some after two grace periods of RCU. */
-	while (shim_references() && now_ms() < until)
-		sleep_ms(50);
-	sleep_ms(1500);
-	count(h);
+	settle(h);
 }
 
 static bool all_back(const struct shim_held *now, const struct shim_held *before)

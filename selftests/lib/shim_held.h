@@ -24,7 +24,6 @@ struct shim_held {
 	bool counted;
 };
 
-long shim_references(void);
 /* In this namespace: an end that was closed alone stays for a second, by default for a minute. */
 void shim_orphans_brief(void);
 /* TCP's pages in use, of the machine. */
