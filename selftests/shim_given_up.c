@@ -16,7 +16,7 @@
 #define UNREAD	1000
 #define SHORT	100
 #define TRIES	50
-#define QUEUE_MS	200	/* until a thread waits for a lock, which does not show as sleep */
+#define SOON_MS	60000
 
 /* A connection whose end fd[0] is given up and connected again to where it was. */
 struct again {
@@ -78,7 +78,7 @@ static void asleep(const struct transport *t)
 	WANT_TRUE(task_sleeps(&k), "recv waits");
 	WANT_OK(tcp_give_up(a.fd[0]), "give it up");
 	again_connect(&a);
-	WANT_TRUE(task_ends(&k, 5000), "it is told");
+	WANT_TRUE(task_ends(&k, SOON_MS), "it is told");
 	if (!task_ends(&k, 0))
 		send(a.fd[1], "x", 1, 0);
 	WANT(task_join(&k), -1, EPIPE, "recv");
@@ -97,7 +97,7 @@ static void queue(struct again *a, long (*slow)(void *), long (*call)(void *), v
 	task_start(&first, slow, &a->slow);
 	WANT_TRUE(task_sleeps(&first), "%d: it is held up", anew);
 	task_start(second, call, arg);
-	sleep_ms(QUEUE_MS);
+	WANT_TRUE(task_queues(second), "%d: it waits for the lock", anew);
 	WANT_OK(tcp_give_up(a->fd[0]), "%d: give it up", anew);
 	if (anew)
 		again_connect(a);
@@ -118,7 +118,7 @@ static void queued(const struct transport *t)
 	WANT_TRUE(tcp_put(a.fd[1], SLOW_BYTES, 0), "what one reader takes");
 	queue(&a, slow_recv, call_recv, &c, &second, true);
 	WANT(send(a.fd[1], "x", 1, 0), 1, 0, "by the next connection");
-	WANT_TRUE(task_ends(&second, 5000), "it is told");
+	WANT_TRUE(task_ends(&second, SOON_MS), "it is told");
 	if (!task_ends(&second, 0))
 		shutdown(a.fd[1], SHUT_WR);
 	WANT(task_join(&second), -1, EPIPE, "recv");

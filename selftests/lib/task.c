@@ -111,12 +111,15 @@ void task_start(struct task *k, long (*fn)(void *arg), void *arg)
 		sleep_ms(1);
 }
 
+#define ASLEEP		'S'
+#define QUEUED		'D'	/* for a lock, or for the kernel's own */
+
 /*
- * The voluntary switches of a sleeping thread, or -1 while it runs. Of two
- * looks that find it asleep with the same count, the second is proof that it
- * slept in between, unless it was woken and slept again for nothing.
+ * The voluntary switches of a thread in that state, or -1 where it is in another. Of two
+ * looks that find it asleep with the same count, the second is proof that it slept in
+ * between, unless it was woken and slept again for nothing.
  */
-static long switches_asleep(pid_t tid)
+static long switches_in(pid_t tid, char wanted)
 {
 	char path[64], line[128], state = '?';
 	long switches = -1;
@@ -131,13 +134,13 @@ static long switches_asleep(pid_t tid)
 		sscanf(line, "voluntary_ctxt_switches: %ld", &switches);
 	}
 	fclose(f);
-	return state == 'S' ? switches : -1;
+	return state == wanted ? switches : -1;
 }
 
 #define LOOKS		4
 #define LOOK_MS		10
 
-static bool sleeps(pid_t tid, bool (*ended)(void *arg), void *arg)
+static bool stays(pid_t tid, char state, bool (*ended)(void *arg), void *arg)
 {
 	long last = -1, now;
 	int same = 0;
@@ -145,7 +148,7 @@ static bool sleeps(pid_t tid, bool (*ended)(void *arg), void *arg)
 	while (same < LOOKS) {
 		if (ended(arg))
 			return false;
-		now = switches_asleep(tid);
+		now = switches_in(tid, state);
 		same = now >= 0 && now == last ? same + 1 : 0;
 		last = now;
 		sleep_ms(LOOK_MS);
@@ -160,12 +163,17 @@ static bool task_ended(void *arg)
 
 bool task_sleeps(struct task *k)
 {
-	return sleeps(k->tid, task_ended, k);
+	return stays(k->tid, ASLEEP, task_ended, k);
+}
+
+bool task_queues(struct task *k)
+{
+	return stays(k->tid, QUEUED, task_ended, k);
 }
 
 bool task_asleep(const struct task *k)
 {
-	return switches_asleep(k->tid) >= 0;
+	return switches_in(k->tid, ASLEEP) >= 0;
 }
 
 bool task_ends(const struct task *k, int ms)
@@ -216,7 +224,7 @@ static bool process_ended(void *arg)
 
 bool process_sleeps(pid_t pid)
 {
-	return sleeps(pid, process_ended, &pid);
+	return stays(pid, ASLEEP, process_ended, &pid);
 }
 
 long call_send(void *call)

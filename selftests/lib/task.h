@@ -28,7 +28,9 @@ struct task {
 void task_start(struct task *k, long (*fn)(void *arg), void *arg);
 /* Returns once the task sleeps (true) or has ended (false). */
 bool task_sleeps(struct task *k);
-/* Does it at this instant? */
+/* The same of one that waits for a lock, which is no sleep that a signal ends. */
+bool task_queues(struct task *k);
+/* Does it sleep at this instant? */
 bool task_asleep(const struct task *k);
 /* Waits so long for its end: whether it has come. */
 bool task_ends(const struct task *k, int ms);
