@@ -8,8 +8,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "mapped.h"
 #include "stress.h"
-#include "preloaded.h"
 #include "tcp_pair.h"
 
 #define ALL	(SPEED_FUSION_PAIRED | SPEED_FUSION_TX | SPEED_FUSION_RX)
@@ -143,8 +143,7 @@ static void back_and_forth(const struct transport *t)
 	for (i = 1; i <= 5; i++) {
 		WANT(send(fd[0], "in the ring,", 12, 0), 12, 0, "send to the ring");
 		tcp_shim_set(0);
-		if (preloaded())
-			sleep_ms(MAPPED_HEEDS_MS);
+		WANT_TRUE(mapped_left(fd[0], SPEED_ROLE_TX), "nobody maps it any more");
 		f = tcp_fusion(fd[0]);
 		WANT(send(fd[0], "TCP", 3, 0), 3, 0, "send, off");
 		WANT(tcp_fusion(fd[0]).bytes[0] - f.bytes[0], 0, 0, "not by the ring");

@@ -11,7 +11,7 @@
 
 #define TRIES		10
 #define REFUSED_MS	300	/* another call is under way for at most so long */
-#define AGAIN_MS	60000
+#define SOON_MS		60000
 
 static bool map_now(struct end *e)
 {
@@ -69,6 +69,15 @@ bool mapped_leased(int fd, int role)
 	return !get_exact(fd, SPEED_INFO, &info, sizeof(info)) && info.leased[role];
 }
 
+bool mapped_left(int fd, int role)
+{
+	long until = now_ms() + SOON_MS;
+
+	while (mapped_leased(fd, role) && now_ms() < until)
+		sleep_ms(10);
+	return !mapped_leased(fd, role);
+}
+
 int mapped_talk(struct end e[2], int n)
 {
 	char out[64], in[64];
@@ -94,7 +103,7 @@ static bool as_wanted(const struct end *e)
 
 bool mapped_again(struct end e[2])
 {
-	long until = now_ms() + AGAIN_MS;
+	long until = now_ms() + SOON_MS;
 
 	while (now_ms() < until) {
 		if (mapped_talk(e, 20) != 20)

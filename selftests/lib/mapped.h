@@ -15,6 +15,11 @@ void mapped_ends(const struct transport *t, struct end e[2]);
 unsigned long mapped_transfers(const struct end e[2]);
 /* Is the role leased, by whomever? */
 bool mapped_leased(int fd, int role);
+/*
+ * Until it is not, there being a reason: whether it came to that. Who works in a mapped ring
+ * learns within 100 ms that its bytes are to go by TCP.
+ */
+bool mapped_left(int fd, int role);
 /* So many messages from one end to the other and back: how many were right. */
 int mapped_talk(struct end e[2], int n);
 /* Talks until the roles of the ends that map are leased again. */

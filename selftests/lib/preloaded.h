@@ -15,7 +15,4 @@ static inline bool preloaded(void)
 	return names && strstr(names, "libspeed-preload");
 }
 
-/* Who works in a mapped ring learns within 100 ms that its bytes are to go by TCP. */
-#define MAPPED_HEEDS_MS	1000
-
 #endif
