@@ -11,12 +11,13 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "stress.h"
 #include "task.h"
 #include "tcp_pair.h"
+
+#define SOON_MS	20000
 
 static int at_mark(int fd)
 {
@@ -38,8 +39,8 @@ static void urgent_story(const int fd[2], bool in_line, char *story, size_t size
 	MUST(send(fd[0], "before", 6, 0) == 6);
 	MUST(send(fd[0], "+U", 2, MSG_OOB) == 2);
 	MUST(send(fd[0], "after", 5, 0) == 5);
-	sleep_ms(30);
-	at += snprintf(story + at, size - at, "poll %x", poll_wait(fd[1], POLLPRI, 5000));
+	MUST(tcp_settled(fd[0]));
+	at += snprintf(story + at, size - at, "poll %x", poll_wait(fd[1], POLLPRI, SOON_MS));
 	for (i = 0; i < 6; i++) {
 		at += snprintf(story + at, size - at, ", mark %d", at_mark(fd[1]));
 		if (i == 1) {
@@ -108,7 +109,7 @@ static void urgent_little_room(const struct transport *t)
 	for (i = 0; i < 4; i++) {
 		pair_little_room(fd, i & 1, i / 2);
 		WANT(send(fd[0], "abU", 3, MSG_OOB), 3, 0, "MSG_OOB");
-		poll_wait(fd[1], POLLPRI, 5000);
+		poll_wait(fd[1], POLLPRI, SOON_MS);
 		WANT(recv(fd[1], buf, 100, MSG_PEEK | MSG_WAITALL), 5, 0, "a peek that waits");
 		WANT_TRUE(!memcmp(buf, "xyzab", 5), "in order");
 		WANT(recv(fd[1], buf, 100, MSG_WAITALL), 5, 0, "a read that waits");
@@ -136,7 +137,7 @@ static void urgent_peek_at(const struct transport *t)
 			continue;
 		}
 		WANT(send(fd[0], "U", 1, MSG_OOB), 1, 0, "MSG_OOB");
-		poll_wait(fd[1], POLLPRI, 5000);
+		poll_wait(fd[1], POLLPRI, SOON_MS);
 		set_timeout(fd[1], SO_RCVTIMEO, 100);
 		WANT_ERR(recv(fd[1], buf, 1, MSG_PEEK), EAGAIN, "in time");
 		WANT(recv(fd[1], buf, 100, 0), 3, 0, "recv");
@@ -144,13 +145,18 @@ static void urgent_peek_at(const struct transport *t)
 	}
 }
 
+static long peek_all(void *arg)
+{
+	char buf[10];
+
+	return recv(*(int *)arg, buf, sizeof(buf), MSG_PEEK | MSG_WAITALL);
+}
+
 /* A peek that waits ends at the next urgent byte, also where it has passed one over. */
 static void urgent_twice(const struct transport *t)
 {
-	char buf[100];
-	int fd[2], i, status;
-	long begun;
-	pid_t child;
+	struct task peek;
+	int fd[2], i;
 
 	(void)t;
 	tcp_own_net();
@@ -158,16 +164,12 @@ static void urgent_twice(const struct transport *t)
 		odd_pair(fd, i);
 		WANT(send(fd[0], "U", 1, MSG_OOB), 1, 0, "MSG_OOB");
 		WANT(send(fd[0], "a", 1, 0), 1, 0, "send");
-		child = fork();
-		if (!child) {
-			sleep_ms(200);
-			_exit(send(fd[0], "V", 1, MSG_OOB) != 1);
-		}
-		set_timeout(fd[1], SO_RCVTIMEO, 5000);
-		begun = now_ms();
-		WANT_TRUE(recv(fd[1], buf, 10, MSG_PEEK | MSG_WAITALL) > 0, "a peek that waits");
-		WANT_TRUE(now_ms() - begun < 3000, "before its time limit");
-		WANT_TRUE(waitpid(child, &status, 0) == child && !status, "the child");
+		task_start(&peek, peek_all, &fd[1]);
+		WANT_TRUE(task_sleeps(&peek), "a peek that waits");
+		WANT(send(fd[0], "V", 1, MSG_OOB), 1, 0, "MSG_OOB");
+		WANT_TRUE(task_ends(&peek, SOON_MS), "it ends");
+		shutdown(fd[0], SHUT_WR);
+		WANT_TRUE(task_join(&peek) > 0, "with what there is");
 		tcp_close(fd);
 	}
 }
@@ -216,7 +218,7 @@ static int completed(int fd, uint32_t *from, uint32_t *to)
 	struct sock_extended_err *err;
 	struct cmsghdr *c;
 
-	poll_wait(fd, 0, 5000);
+	poll_wait(fd, 0, SOON_MS);
 	if (recvmsg(fd, &m, MSG_ERRQUEUE))
 		return 0;
 	c = CMSG_FIRSTHDR(&m);
