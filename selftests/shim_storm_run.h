@@ -13,7 +13,9 @@
 #include "stacks.h"
 #include "tap.h"
 
-#define LATE_MS		60000
+#define STILL_MS	60000	/* nothing moves: a wake-up was lost */
+#define TIMERS_MS	150000	/* with hardly a window TCP waits for its timers, of two minutes */
+#define LATE_MS		600000	/* for what a storm is to come to, while bytes move */
 
 /* Reads or writes until it would block; false at the end or what is wrong. */
 static bool go_on(int fd, int end, struct chance *c, unsigned char *buf)
@@ -127,13 +129,36 @@ static void say_where(void)
 	}
 }
 
+/**
+ * struct progress - whether bytes move
+ * @bytes: that had moved
+ * @since: when that was first seen
+ */
+struct progress {
+	unsigned long bytes;
+	long since;
+};
+
+static bool stuck(struct progress *p)
+{
+	unsigned long bytes = storm->sent[0] + storm->sent[1] + storm->got[0] + storm->got[1];
+
+	if (!p->since || bytes != p->bytes)
+		*p = (struct progress){ bytes, now_ms() };
+	return now_ms() - p->since > (storm->tight ? TIMERS_MS : STILL_MS);
+}
+
 /* They come to their end when senders stop; who does not has lost a wake-up. */
 static void join_soon(pid_t pid, int end)
 {
 	int pidfd = syscall(SYS_pidfd_open, pid, 0);
+	struct progress p = { 0 };
+	bool ended;
 
-	/* With hardly a window TCP waits for its timers, again and again. */
-	if (!poll_wait(pidfd, POLLIN, storm->tight ? 100000 : LATE_MS)) {
+	do {
+		ended = poll_wait(pidfd, POLLIN, 100);
+	} while (!ended && !stuck(&p));
+	if (!ended) {
 		say_where();
 		stacks_print(getpgid(pid));
 		sleep_ms(3000);
@@ -274,6 +299,7 @@ static bool enough(int seconds)
 static void run(int seconds, int (*life)(void *end))
 {
 	static int number[FLIPS] = { 0, 1, 2, 3 };
+	struct progress p = { 0 };
 	struct task k[FLIPS];
 	long until, latest;
 	pid_t pid[2];
@@ -288,8 +314,9 @@ static void run(int seconds, int (*life)(void *end))
 		task_start(&k[i], flip, &number[i]);
 	until = now_ms() + seconds * 1000;
 	/* The debug kernel moves some ten times a second. */
-	latest = until + (soak() ? 10 : 1) * LATE_MS;
-	while (!storm->stop && (now_ms() < until || (!enough(seconds) && now_ms() < latest)))
+	latest = until + LATE_MS;
+	while (!storm->stop && !stuck(&p) &&
+	       (now_ms() < until || (!enough(seconds) && now_ms() < latest)))
 		sleep_ms(20);
 	storm->stop = true;
 	for (i = 0; i < FLIPS; i++)
