@@ -74,7 +74,6 @@ static void more_lies(struct end e[2], struct raw *w, const struct lie *lie)
 static void told_once(const struct transport *t, const struct lie *lie)
 {
 	long before = stat_number("bad_peer");
-	struct transport u = by_hand_0(t);
 	struct tracing g;
 	struct end e[2];
 	struct raw w;
@@ -82,9 +81,9 @@ static void told_once(const struct transport *t, const struct lie *lie)
 
 	tracing_need();
 	tracing_begin(&g);
-	tp_pair_sized(&u, e, RING / 2);
+	raw_pair(t, e, RING / 2, lie->role == SPEED_ROLE_TX ? &w : NULL,
+		 lie->role == SPEED_ROLE_RX ? &w : NULL);
 	pair = pair_of(e[0].fd);
-	raw_open(&w, e[0].fd, lie->role);
 	tell(&w, lie);
 	WANT(stat_number("bad_peer") - before, 0, 0, "counted before anyone looks");
 	WANT(victim_errno(&e[1], lie), ECONNRESET, 0, "the victim's errno");
@@ -119,7 +118,6 @@ static void of_record(const struct transport *t)
 static void by_lease_end(const struct transport *t)
 {
 	long before = stat_number("bad_peer");
-	struct transport u = by_hand_0(t);
 	struct tracing g;
 	struct end e[2];
 	struct raw w;
@@ -127,9 +125,8 @@ static void by_lease_end(const struct transport *t)
 
 	tracing_need();
 	tracing_begin(&g);
-	tp_pair_sized(&u, e, RING / 2);
+	raw_pair(t, e, RING / 2, &w, NULL);
 	pair = pair_of(e[0].fd);
-	raw_open(&w, e[0].fd, SPEED_ROLE_TX);
 	tell(&w, &head);
 	WANT_ERR(send(e[0].fd, "x", 1, MSG_NOSIGNAL), ECONNRESET, "the liar's plain send");
 	WANT(stat_number("bad_peer") - before, 1, 0, "counted");
@@ -145,7 +142,6 @@ static void by_lease_end(const struct transport *t)
 static void several(const struct transport *t)
 {
 	long before = stat_number("bad_peer");
-	struct transport u = by_hand_0(t);
 	struct end e[LIARS][2];
 	uint64_t pair[LIARS];
 	struct tracing g;
@@ -155,9 +151,8 @@ static void several(const struct transport *t)
 	tracing_need();
 	tracing_begin(&g);
 	for (i = 0; i < LIARS; i++) {
-		tp_pair_sized(&u, e[i], RING / 2);
+		raw_pair(t, e[i], RING / 2, &w, NULL);
 		pair[i] = pair_of(e[i][0].fd);
-		raw_open(&w, e[i][0].fd, SPEED_ROLE_TX);
 		/* Every other one is honest. */
 		if (i % 2 == 0)
 			tell(&w, &head);

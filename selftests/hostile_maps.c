@@ -24,16 +24,13 @@
 static void after_revocation(const struct transport *t)
 {
 	long lies = stat_number("bad_peer");
-	struct transport u = by_hand_0(t);
 	struct scribbler s = { 0 };
 	struct raw tx, rx;
 	struct task k;
 	struct end e[2];
 	char c;
 
-	tp_pair_sized(&u, e, RING / 2);
-	raw_open(&tx, e[0].fd, SPEED_ROLE_TX);
-	raw_open(&rx, e[0].fd, SPEED_ROLE_RX);
+	raw_pair(t, e, RING / 2, &tx, &rx);
 	WANT(send(e[0].fd, "a", 1, 0), 1, 0, "send takes TX back");
 	WANT(end_recv(&e[1], &c, 1, 0), 1, 0, "recv");
 	WANT(end_send(&e[1], "b", 1, 0), 1, 0, "send");
@@ -61,7 +58,6 @@ static long store_honestly(void *arg)
 
 static void at_revocation(const struct transport *t)
 {
-	struct transport u = by_hand_0(t);
 	struct scribbler s = { 0 };
 	int rounds = soak_times(60, 30), i, n;
 	long wrong = 0;
@@ -70,8 +66,7 @@ static void at_revocation(const struct transport *t)
 	struct end e[2];
 	char c[8];
 
-	tp_pair_sized(&u, e, RING / 2);
-	raw_open(&tx, e[0].fd, SPEED_ROLE_TX);
+	raw_pair(t, e, RING / 2, &tx, NULL);
 	for (i = 0; i < rounds; i++) {
 		s = (struct scribbler){ .tx = &tx };
 		task_start(&k, store_honestly, &s);
@@ -106,9 +101,7 @@ static void over_close(const struct transport *t)
 	struct task k;
 	char c;
 
-	tp_pair_sized(&u, e, RING / 2);
-	raw_open(&tx, e[0].fd, SPEED_ROLE_TX);
-	raw_open(&rx, e[0].fd, SPEED_ROLE_RX);
+	raw_pair(t, e, RING / 2, &tx, &rx);
 	if (t->type == SOCK_STREAM) {
 		tx.r.data[0] = 'p';
 		raw_publish(&tx, 1);
@@ -135,15 +128,13 @@ static void over_close(const struct transport *t)
 /* The reader, or writer, sleeps when the lie comes. */
 static void sleepers(const struct transport *t)
 {
-	struct transport u = by_hand_0(t);
 	struct raw tx, rx;
 	struct end e[2];
 	struct task k;
 	char buf[64];
 	struct call get = { &e[1], buf, sizeof(buf), 0 };
 
-	tp_pair_sized(&u, e, RING / 2);
-	raw_open(&tx, e[0].fd, SPEED_ROLE_TX);
+	raw_pair(t, e, RING / 2, &tx, NULL);
 	task_start(&k, call_recv, &get);
 	WANT_TRUE(task_sleeps(&k), "a reader sleeps");
 	raw_publish(&tx, tx.l.size + 8);
@@ -152,8 +143,7 @@ static void sleepers(const struct transport *t)
 	WANT(end_recv(&e[1], buf, 1, 0), 0, 0, "recv after");
 	pair_close(e);
 
-	tp_pair_sized(&u, e, RING / 2);
-	raw_open(&rx, e[0].fd, SPEED_ROLE_RX);
+	raw_pair(t, e, RING / 2, NULL, &rx);
 	end_fill(&e[1], 64);
 	task_start(&k, call_send, &get);
 	WANT_TRUE(task_sleeps(&k), "a writer sleeps");
@@ -172,7 +162,6 @@ static void abuse(const struct transport *t)
 		MADV_WILLNEED, MADV_DODUMP, MADV_DOFORK, MADV_COLD, MADV_PAGEOUT,
 		MADV_POPULATE_READ, MADV_POPULATE_WRITE, MADV_COLLAPSE,
 	};
-	struct transport u = by_hand_0(t);
 	int mem = open("/proc/self/mem", O_RDWR);
 	struct raw tx, rx;
 	struct end e[2];
@@ -181,9 +170,7 @@ static void abuse(const struct transport *t)
 	size_t i;
 
 	MUST(mem >= 0);
-	tp_pair_sized(&u, e, RING / 2);
-	raw_open(&tx, e[0].fd, SPEED_ROLE_TX);
-	raw_open(&rx, e[0].fd, SPEED_ROLE_RX);
+	raw_pair(t, e, RING / 2, &tx, &rx);
 	for (i = 0; i < sizeof(advice) / sizeof(advice[0]); i++) {
 		madvise(rx.r.data, 2 * rx.l.size, advice[i]);
 		madvise(tx.r.peer, 2 * PAGE, advice[i]);

@@ -49,16 +49,13 @@ static bool move_data(struct raw *w)
 static void moved(const struct transport *t)
 {
 	long lies = stat_number("bad_peer");
-	struct transport u = by_hand_0(t);
 	struct scribbler s = { 0 };
 	struct raw tx, rx;
 	struct task k;
 	struct end e[2];
 	char c[8];
 
-	tp_pair_sized(&u, e, RING / 2);
-	raw_open(&tx, e[0].fd, SPEED_ROLE_TX);
-	raw_open(&rx, e[0].fd, SPEED_ROLE_RX);
+	raw_pair(t, e, RING / 2, &tx, &rx);
 	/* One page is in use before it moves, the other not. */
 	raw_publish(&tx, tx.l.own);
 	WANT_TRUE(move_own(&tx) && move_data(&tx) && move_own(&rx) && move_data(&rx), "move");
@@ -140,15 +137,13 @@ static void on_the_move(const struct transport *t)
 {
 	long lies = stat_number("bad_peer"), wrong = 0;
 	int rounds = soak_times(60, 30), i;
-	struct transport u = by_hand_0(t);
 	struct mover v = { 0 };
 	struct raw tx;
 	struct task k;
 	struct end e[2];
 	char c[8];
 
-	tp_pair_sized(&u, e, RING / 2);
-	raw_open(&tx, e[0].fd, SPEED_ROLE_TX);
+	raw_pair(t, e, RING / 2, &tx, NULL);
 	v.tx = &tx;
 	for (i = 0; i < rounds; i++) {
 		v.stop = false;
@@ -176,15 +171,12 @@ static void on_the_move(const struct transport *t)
 /* What would make two of a region, or a part of one. */
 static void refused(const struct transport *t)
 {
-	struct transport u = by_hand_0(t);
 	struct raw tx, rx;
 	struct end e[2];
 	size_t len;
 	char *to;
 
-	tp_pair_sized(&u, e, RING / 2);
-	raw_open(&tx, e[0].fd, SPEED_ROLE_TX);
-	raw_open(&rx, e[0].fd, SPEED_ROLE_RX);
+	raw_pair(t, e, RING / 2, &tx, &rx);
 	len = 2 * rx.l.size;
 	to = room(2 * len);
 	WANT_TRUE(mremap(rx.r.data, len, len, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL) ==

@@ -151,10 +151,8 @@ static void poke(const struct transport *t)
 	struct poke k = { .leased = true, .noexec = sockets_are_noexec() };
 	struct end e[2];
 
-	tp_pair_sized(t, e, RING / 2);
+	raw_pair(t, e, RING / 2, &k.tx, &k.rx);
 	k.fd = e[0].fd;
-	raw_open(&k.tx, k.fd, SPEED_ROLE_TX);
-	raw_open(&k.rx, k.fd, SPEED_ROLE_RX);
 	/* TCP maps what TCP_ZEROCOPY_RECEIVE fills. */
 	k.theirs = t->fused ? k.tx.l.off_own : 0;
 	poke_role(&k, &k.tx);

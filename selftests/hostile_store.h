@@ -55,11 +55,7 @@ static void wrong(struct trial *y, const char *fmt, ...)
 
 static void pair_begin(struct trial *y)
 {
-	struct transport u = by_hand_0(y->t);
-
-	tp_pair_sized(&u, y->e, RING / 2);	/* which the kernel doubles */
-	raw_open(&y->tx, y->e[0].fd, SPEED_ROLE_TX);
-	raw_open(&y->rx, y->e[0].fd, SPEED_ROLE_RX);
+	raw_pair(y->t, y->e, RING / 2, &y->tx, &y->rx);	/* which the kernel doubles */
 	MUST(y->tx.l.size == RING && y->rx.l.size == RING);
 	memcpy(y->shadow, y->tx.r.data, RING);
 	y->head = y->tx.l.own;

@@ -119,8 +119,7 @@ static void meanwhile(const struct transport *t)
 	int i;
 
 	need_root();
-	tp_pair(t, e);
-	raw_open(&own, e[0].fd, SPEED_ROLE_TX);
+	raw_pair(t, e, 0, &own, NULL);
 	raw_open(&peer, e[1].fd, SPEED_ROLE_RX);
 	memcpy((char *)own.r.data + own.l.own % own.l.size, "one", 3);
 	raw_publish(&own, own.l.own + 3);

@@ -26,8 +26,7 @@ static void not_split(const struct transport *t)
 	struct raw w;
 	int fd[2];
 
-	tcp_fused_pair(fd);
-	raw_open(&w, fd[0], SPEED_ROLE_TX);
+	raw_fds(t, fd, &w);
 	WANT_ERR(munmap(w.r.data, PAGE), EINVAL, "munmap of the first page");
 	WANT_ERR(munmap(w.r.data + PAGE, PAGE), EINVAL, "munmap of a page amid");
 	WANT_ERR(munmap(w.r.peer + PAGE, PAGE), EINVAL, "munmap of the last page");
@@ -52,8 +51,7 @@ static void regions(const struct transport *t)
 	struct raw w;
 	int fd[2], i;
 
-	tcp_fused_pair(fd);
-	raw_open(&w, fd[0], SPEED_ROLE_TX);
+	raw_fds(t, fd, &w);
 	for (i = REGIONS; i < REGIONS_MAX; i++)
 		WANT_TRUE(map_own(fd[0], &w.l, &at[i]), "region %d", i + 1);
 	WANT_TRUE(!map_own(fd[0], &w.l, &at[i]) && errno == ENOMEM, "one more: ENOMEM");
@@ -170,8 +168,7 @@ static void io_signal(const struct transport *t)
 	int fd[2], i;
 	char in[4];
 
-	tcp_fused_pair(fd);
-	raw_open(&w, fd[0], SPEED_ROLE_TX);
+	raw_fds(t, fd, &w);
 	index = w.l.own;
 	/* It wakes nobody, and there is no need for it from then on. */
 	produce(&w, fd[0], &index, 'a');

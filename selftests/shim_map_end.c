@@ -110,8 +110,7 @@ static void mapping_kept(const struct transport *t)
 	/* The last message of mapped_talk(next, 50). */
 	memset(told, 49, sizeof(told));
 	for (i = 0; i < 4; i++) {
-		tcp_fused_pair(fd);
-		raw_open(&w[0], fd[0], SPEED_ROLE_TX);
+		raw_fds(t, fd, &w[0]);
 		raw_open(&w[1], fd[1], SPEED_ROLE_RX);
 		memcpy(w[0].r.data + (w[0].l.own & (w[0].l.size - 1)), "kept", 4);
 		raw_publish(&w[0], w[0].l.own + 4);

@@ -80,14 +80,13 @@ static void reaches_nobody(const struct mover *m, struct raw *w, const int fd[2]
 }
 
 /* How long the longer of both leases lasted. */
-static long ends_once(const struct mover *m)
+static long ends_once(const struct transport *t, const struct mover *m)
 {
 	struct raw tx, rx;
 	int fd[2];
 	long ms;
 
-	tcp_fused_pair(fd);
-	raw_open(&tx, fd[0], SPEED_ROLE_TX);
+	raw_fds(t, fd, &tx);
 	reaches(m, &tx, fd[1]);
 	raw_open(&rx, fd[1], SPEED_ROLE_RX);
 	WANT_TRUE(m->off(fd), "%s: it is there", m->name);
@@ -111,7 +110,7 @@ static void ends_soon(const struct transport *t)
 	for (i = 0; i < movers_here(); i++) {
 		best = LONG_MS;
 		for (n = 0; n < TRIES && best > SOON_MS; n++) {
-			ms = ends_once(&movers[i]);
+			ms = ends_once(t, &movers[i]);
 			best = ms < best ? ms : best;
 		}
 		WANT_TRUE(best <= SOON_MS, "%s: both leases ended within %d ms, not %ld",
@@ -126,8 +125,7 @@ static void oob(const struct transport *t)
 	struct raw w;
 	int fd[2], i;
 
-	tcp_fused_pair(fd);
-	raw_open(&w, fd[0], SPEED_ROLE_TX);
+	raw_fds(t, fd, &w);
 	kern = (void *)w.r.peer;
 	WANT(send(fd[1], "o", 1, MSG_OOB), 1, 0, "an urgent byte the other way");
 	for (i = 0; i < 10; i++) {

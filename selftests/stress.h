@@ -103,15 +103,25 @@ static inline bool raw_try(struct raw *w, int fd, int role)
 	return true;
 }
 
+#define RAW_LOOKS	1000	/* with a millisecond before each */
+#define RAW_TRIES	10
+
 /* Whoever looks at an idle ring refuses a lease for that instant. */
+static inline bool raw_soon(struct raw *w, int fd, int role)
+{
+	int looks = 1;
+
+	while (!raw_try(w, fd, role)) {
+		if ((errno != EAGAIN && errno != EPERM) || looks++ == RAW_LOOKS)
+			return false;
+		sleep_ms(1);
+	}
+	return true;
+}
+
 static inline void raw_open(struct raw *w, int fd, int role)
 {
-	long until = now_ms() + 5000;
-	bool ok;
-
-	while (!(ok = raw_try(w, fd, role)) && errno == EAGAIN && now_ms() < until)
-		sleep_ms(1);
-	MUST(ok);
+	MUST(raw_soon(w, fd, role));
 }
 
 static inline void raw_unmap(struct raw *w)
@@ -132,6 +142,45 @@ static inline struct transport by_hand_0(const struct transport *t)
 
 	u.path[0] = PATH_KERNEL;
 	return u;
+}
+
+static inline bool raw_both(int fd, struct raw *tx, struct raw *rx)
+{
+	if (tx && !raw_soon(tx, fd, SPEED_ROLE_TX))
+		return false;
+	if (!rx || raw_soon(rx, fd, SPEED_ROLE_RX))
+		return true;
+	if (tx)
+		raw_unmap(tx);
+	return false;
+}
+
+/*
+ * A connection of which side 0 works by hand, in the roles that are given. A ring of fused TCP
+ * that was idle for a second has no pages until somebody sends again: then another connection.
+ */
+static inline void raw_pair(const struct transport *t, struct end e[2], int bytes, struct raw *tx,
+			    struct raw *rx)
+{
+	struct transport u = by_hand_0(t);
+	int tries;
+
+	tp_pair_sized(&u, e, bytes);
+	for (tries = 1; !raw_both(e[0].fd, tx, rx); tries++) {
+		MUST((errno == EAGAIN || errno == EPERM) && tries < RAW_TRIES);
+		pair_close(e);
+		tp_pair_sized(&u, e, bytes);
+	}
+}
+
+/* The same by descriptors, of which the first sends by hand. */
+static inline void raw_fds(const struct transport *t, int fd[2], struct raw *tx)
+{
+	struct end e[2];
+
+	raw_pair(t, e, 0, tx, NULL);
+	fd[0] = e[0].fd;
+	fd[1] = e[1].fd;
 }
 
 #endif

@@ -6,11 +6,17 @@
 #include "epolling.h"
 #include "hand.h"
 
-static void hand_take(struct hand *h, int fd, int role)
+#define TRIES	10
+
+bool hand_try(struct hand *h, int fd, int role)
 {
 	h->fd = fd;
-	MUST(lease_role(fd, role, &h->l) == 0);
-	map_all(fd, &h->l, &h->r);
+	return !lease_role(fd, role, &h->l) && map_try(fd, &h->l, &h->r);
+}
+
+void hand_drop(const struct hand *h)
+{
+	unmap_all(&h->l, &h->r);
 }
 
 static bool flagged(const struct hand *h)
@@ -37,11 +43,30 @@ uint64_t hand_take_all(const struct hand *rx)
 	return n;
 }
 
+static bool try_both(const struct end e[2], struct hand *tx, struct hand *rx)
+{
+	if (!hand_try(tx, e[0].fd, SPEED_ROLE_TX))
+		return false;
+	if (hand_try(rx, e[1].fd, SPEED_ROLE_RX))
+		return true;
+	hand_drop(tx);
+	return false;
+}
+
+/*
+ * A ring of fused TCP that was idle for a second has no pages until somebody sends again, and
+ * a lease that is not mapped soon is none: then another connection.
+ */
 void hand_both(const struct transport *t, struct end e[2], struct hand *tx, struct hand *rx)
 {
+	int tries;
+
 	tp_pair(t, e);
-	hand_take(tx, e[0].fd, SPEED_ROLE_TX);
-	hand_take(rx, e[1].fd, SPEED_ROLE_RX);
+	for (tries = 1; !try_both(e, tx, rx); tries++) {
+		MUST((errno == EAGAIN || errno == EPERM) && tries < TRIES);
+		pair_close(e);
+		tp_pair(t, e);
+	}
 }
 
 int hand_claim(const struct hand *rx)

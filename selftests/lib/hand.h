@@ -29,6 +29,9 @@ static inline uint64_t hand_other(const struct hand *h)
 			       __ATOMIC_ACQUIRE);
 }
 
+/* Leases and maps it; false, with errno, where there is no lease to be had, or it is gone. */
+bool hand_try(struct hand *h, int fd, int role);
+void hand_drop(const struct hand *h);
 /* A byte. Return: whether somebody had to be woken. */
 bool hand_put(const struct hand *tx);
 /* All that is there. Return: bytes. */
