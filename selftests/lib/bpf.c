@@ -64,7 +64,7 @@ int bpf_link_device(int prog, int ifindex, enum bpf_attach_type at, int flags)
 	return bpf(BPF_LINK_CREATE, &attr);
 }
 
-int bpf_map_of(enum bpf_map_type type, uint32_t size, uint32_t entries)
+int bpf_map_of(enum bpf_map_type type, uint32_t size, uint32_t entries, uint32_t flags)
 {
 	union bpf_attr attr;
 
@@ -73,12 +73,13 @@ int bpf_map_of(enum bpf_map_type type, uint32_t size, uint32_t entries)
 	attr.key_size = sizeof(uint32_t);
 	attr.value_size = size;
 	attr.max_entries = entries;
+	attr.map_flags = flags;
 	return bpf(BPF_MAP_CREATE, &attr);
 }
 
 int bpf_map(enum bpf_map_type type)
 {
-	return bpf_map_of(type, sizeof(uint32_t), 4);
+	return bpf_map_of(type, sizeof(uint32_t), 4, 0);
 }
 
 int bpf_map_set(int map, uint32_t key, uint32_t value)

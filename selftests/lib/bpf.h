@@ -28,7 +28,7 @@ int bpf_attach_group(int prog, int group, enum bpf_attach_type at);
 /* To a device; it goes with the descriptor that is returned. */
 int bpf_link_device(int prog, int ifindex, enum bpf_attach_type at, int flags);
 /* A map of so many entries of size bytes, by four-byte keys: a descriptor, or -1 and errno. */
-int bpf_map_of(enum bpf_map_type type, uint32_t size, uint32_t entries);
+int bpf_map_of(enum bpf_map_type type, uint32_t size, uint32_t entries, uint32_t flags);
 /* A small map of four-byte words by four-byte keys: a descriptor, or -1 and errno. */
 int bpf_map(enum bpf_map_type type);
 /* 0, or -1 and errno. */

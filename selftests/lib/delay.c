@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,13 +27,14 @@
 
 /*
  * Only this thread is held up. What takes the time between two looks at the clock is that
- * the map's only entry is written over itself.
+ * the map's only entry is written over itself. Its first word says that it came to that.
  */
 static int load(pid_t tid, int map)
 {
 	const struct bpf_insn code[] = {
 		BPF_I_CALL(BPF_FUNC_get_current_pid_tgid),
-		{ .code = BPF_JMP32 | BPF_JNE | BPF_K, .dst_reg = BPF_REG_0, .imm = tid, .off = 23 },
+		{ .code = BPF_JMP32 | BPF_JNE | BPF_K, .dst_reg = BPF_REG_0, .imm = tid,
+		  .off = 24 },
 		BPF_I_CALL(BPF_FUNC_ktime_get_ns),
 		BPF_I_MOV(BPF_REG_7, BPF_REG_0),
 		BPF_I_ADD(BPF_REG_7, DELAY_MS * NS_PER_MS),
@@ -41,10 +43,11 @@ static int load(pid_t tid, int map)
 		BPF_I_MOV(BPF_REG_2, BPF_REG_10),
 		BPF_I_ADD(BPF_REG_2, KEY),
 		BPF_I_CALL(BPF_FUNC_map_lookup_elem),
-		{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .imm = 0, .off = 13 },
+		{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .imm = 0, .off = 14 },
+		{ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_0, .off = 0, .imm = true },
 		BPF_I_MOV(BPF_REG_8, BPF_REG_0),
 		BPF_I_SET(BPF_REG_6, LOOKS),
-		/* 14: until it is late enough */
+		/* 15: until it is late enough */
 		BPF_I_CALL(BPF_FUNC_ktime_get_ns),
 		{ .code = BPF_JMP | BPF_JGE | BPF_X, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_7,
 		  .off = 9 },
@@ -56,12 +59,33 @@ static int load(pid_t tid, int map)
 		BPF_I_CALL(BPF_FUNC_map_update_elem),
 		BPF_I_ADD(BPF_REG_6, -1),
 		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = BPF_REG_6, .off = -11 },
-		/* 25: */
+		/* 26: */
 		BPF_I_SET(BPF_REG_0, 0),
 		BPF_I_EXIT,
 	};
 
 	return bpf_load_code(BPF_PROG_TYPE_KPROBE, code, sizeof(code) / sizeof(code[0]));
+}
+
+static atomic_int *met;	/* the first word of the map */
+
+/* One for all: it lives as long as the process. */
+static int the_map(void)
+{
+	static int map = -1;
+
+	if (map < 0) {
+		map = bpf_map_of(BPF_MAP_TYPE_ARRAY, BULK, 1, BPF_F_MMAPABLE);
+		MUST(map >= 0);
+		met = mmap(NULL, sizeof(*met), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+		MUST(met != MAP_FAILED);
+	}
+	return map;
+}
+
+bool delay_met(void)
+{
+	return *met;
 }
 
 int delay_begin(const char *function)
@@ -70,7 +94,7 @@ int delay_begin(const char *function)
 		.size = sizeof(attr), .kprobe_func = (uintptr_t)function,
 	};
 	char type[32];
-	int event, map, prog;
+	int event, prog;
 
 	if (geteuid())
 		trace_skip("needs root, to set a kprobe");
@@ -79,11 +103,9 @@ int delay_begin(const char *function)
 	attr.type = atoi(type);
 	event = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	MUST(event >= 0);
-	map = bpf_map_of(BPF_MAP_TYPE_ARRAY, BULK, 1);
-	MUST(map >= 0);
-	prog = load(gettid(), map);
+	prog = load(gettid(), the_map());
 	MUST(prog >= 0);
-	close(map);
+	*met = false;
 	MUST(ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) == 0);
 	MUST(ioctl(event, PERF_EVENT_IOC_ENABLE, 0) == 0);
 	close(prog);

@@ -8,6 +8,7 @@
 #define SPEED_SELFTESTS_DELAY_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #define DELAY_MS	20
 
@@ -26,6 +27,8 @@ struct delay_turn {
  * which ends it when it is closed. Ends the body where there are no kprobes.
  */
 int delay_begin(const char *function);
+/* Has a thread of this process been held up since the last delay_begin()? */
+bool delay_met(void);
 /* The same, and waits for its turn: what delay_begin() does takes longer than the pause. */
 int delay_begin_in_turn(struct delay_turn *turn, const char *function);
 /* Until a thread waits for its turn. */
