@@ -76,7 +76,7 @@ static void pool_shrinks(const struct transport *t)
 	close_all(e, PAIRS);
 	WANT_TRUE(stat_number("pool_bytes") > 0, "the pool keeps some");
 	/* Whoever looks at idle rings may give the last of them back a moment later. */
-	held_settle();
+	held_settle(&now);
 	until = now_ms() + SOON_MS;
 	for (; stat_number("pool_bytes") && now_ms() < until; sleep_ms(50))
 		MUST(file_write("/proc/sys/vm/drop_caches", "2") == 0);

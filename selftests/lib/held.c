@@ -90,22 +90,19 @@ void held_count(struct held *h)
 	} while (memcmp(&last, h, sizeof(last)) && now_ms() < until);
 }
 
-static bool some_held(void)
+static bool some_held(struct held *h)
 {
-	struct held h = { 0 };
-
-	if (held_references())
-		return true;
+	*h = (struct held){ 0 };
 	if (held_can_count())
-		held_count(&h);
-	return h.pairs || h.socks || h.data;
+		held_count(h);
+	return held_references() || h->pairs || h->socks || h->data;
 }
 
-void held_settle(void)
+void held_settle(struct held *h)
 {
 	long until = now_ms() + SETTLE_MS;
 
-	while (some_held()) {
+	while (some_held(h)) {
 		if (now_ms() > until) {
 			printf("# something is held that does not go\n");
 			return;
@@ -116,12 +113,11 @@ void held_settle(void)
 
 void held_begin(struct held *h)
 {
-	held_settle();
-	h->pairs = -1;
+	held_settle(h);
 	if (held_can_count())
-		held_count(h);
-	else
-		printf("# memory is not counted: needs root and CONFIG_SLUB_DEBUG\n");
+		return;
+	h->pairs = -1;
+	printf("# memory is not counted: needs root and CONFIG_SLUB_DEBUG\n");
 }
 
 void held_end(const struct held *before)

@@ -24,8 +24,8 @@ long held_references(void);
 bool held_can_count(void);
 void held_count(struct held *h);
 
-/* Until nothing is held, of what others have closed before: it goes first. */
-void held_settle(void);
+/* Until nothing is held, of what others have closed before: it goes first. What is held then. */
+void held_settle(struct held *h);
 
 /*
  * For tests that have another subject, around it: writes down whether all came

@@ -48,26 +48,31 @@ static long conns(void)
 	return strtol(text, NULL, 10);
 }
 
-static void count(struct shim_held *h)
+static void count_sockets(struct shim_held *h)
 {
 	h->references = held_references();
 	h->orphans = sockstat(" orphan ");
-	if (!h->counted)
-		return;
-	h->conns = conns();
-	held_count(&h->held);
+	if (h->counted)
+		h->conns = conns();
 }
 
-/* As held_settle(): of a socket that has left the shim nothing else tells. */
+static void count(struct shim_held *h)
+{
+	count_sockets(h);
+	if (h->counted)
+		held_count(&h->held);
+}
+
+/* Nothing but the orphan is left of a socket that had left the shim. */
 static void settle(struct shim_held *h)
 {
 	long until = now_ms() + SETTLE_MS;
 
-	held_settle();
-	count(h);
+	held_settle(&h->held);
+	count_sockets(h);
 	while ((h->orphans || h->conns) && now_ms() < until) {
 		sleep_ms(50);
-		count(h);
+		count_sockets(h);
 	}
 }
 
