@@ -127,9 +127,12 @@ static int receiver(void *arg)
 	return 0;
 }
 
-/* A round: the victim is side 0, the sender, or 1. Returns what is wrong, or NULL. */
+/*
+ * A round: the victim is side 0, the sender, or 1; what @flows is killed after its first
+ * bytes, however long these take. Returns what is wrong, or NULL.
+ */
 static const char *kill_once(const struct transport *t, struct chance *c, struct score *s,
-			     int victim)
+			     int victim, bool flows)
 {
 	struct transport plain = *t;
 	struct side d = { t, s };
@@ -146,7 +149,7 @@ static const char *kill_once(const struct transport *t, struct chance *c, struct
 	pid[0] = process_start(sender, &d);
 	pid[1] = process_start(receiver, &d);
 	pair_close(e);
-	while (s->ready < 2)
+	while (s->ready < 2 || (flows && !s->received))
 		usleep(100);
 	usleep(chance_below(c, LATEST_US));
 	kill(pid[victim], SIGKILL);
@@ -175,7 +178,7 @@ static void kills(const struct transport *t, int victim)
 	MUST(s != MAP_FAILED);
 	held_begin(&held);
 	for (i = 0; i < rounds; i++) {
-		now = kill_once(t, &c, s, victim);
+		now = kill_once(t, &c, s, victim, i % 2);
 		wrong += now != NULL;
 		why = why ?: now;
 		bytes += s->received;
