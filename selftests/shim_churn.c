@@ -12,6 +12,7 @@
 #include "tcp_pair.h"
 
 #define WORKERS		4
+#define SOON_MS		20000
 
 /* A worker's own listener; some ends need a fresh one. */
 struct worker {
@@ -99,6 +100,9 @@ static bool unread(struct worker *w, int fd[2])
 		return false;
 	/* The only byte of all may just have been read. */
 	if (!tcp_put(fd[end], 5, 0))
+		return false;
+	/* By TCP they may all be under way still, and a close then is an end. */
+	if (!poll_wait(fd[!end], POLLIN, SOON_MS))
 		return false;
 	close(fd[!end]);
 	fd[!end] = -1;
