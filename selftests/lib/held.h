@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+/* How long what nobody uses may stay: an orphan in FIN_WAIT2, with all that it holds, a minute. */
+#define HELD_SETTLE_MS	75000
+
 /**
  * struct held - a count
  * @pairs: struct speed_pair

@@ -12,7 +12,6 @@
 #include "trace.h"
 
 #define SLAB		"/sys/kernel/slab/shim_conn"
-#define SETTLE_MS	75000	/* an orphan in FIN_WAIT2 lasts a minute */
 #define SLACK_PAGES	272	/* that each processor may keep at hand, and a few */
 
 void shim_orphans_brief(void)
@@ -66,7 +65,7 @@ static void count(struct shim_held *h)
 /* Nothing but the orphan is left of a socket that had left the shim. */
 static void settle(struct shim_held *h)
 {
-	long until = now_ms() + SETTLE_MS;
+	long until = now_ms() + HELD_SETTLE_MS;
 
 	held_settle(&h->held);
 	count_sockets(h);
@@ -94,7 +93,7 @@ static bool all_back(const struct shim_held *now, const struct shim_held *before
 
 void shim_held_end(const struct shim_held *before)
 {
-	long until = now_ms() + SETTLE_MS;
+	long until = now_ms() + HELD_SETTLE_MS;
 	struct shim_held now = { .counted = before->counted };
 
 	count(&now);
