@@ -175,23 +175,6 @@ static const struct poller by_edge = {
  */
 #define URING_FLAGS	(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN)
 
-static const char *deferred_missing(void)
-{
-	const char *why = uring_missing();
-	struct io_uring ring;
-	int error;
-
-	if (why)
-		return why;
-	error = io_uring_queue_init(1, &ring, URING_FLAGS);
-	if (error == -EINVAL)
-		return "this kernel's io_uring leaves no work to who waits (DEFER_TASKRUN)";
-	if (error)
-		die("io_uring: %s", strerror(-error));
-	io_uring_queue_exit(&ring);
-	return NULL;
-}
-
 static void *uring_start(const int *fds, unsigned int count)
 {
 	struct io_uring *ring = zeroed(1, sizeof(*ring));
@@ -241,7 +224,6 @@ static void uring_stop(void *state)
 
 #else
 
-#define deferred_missing	uring_missing
 #define uring_start	NULL
 #define uring_wait	NULL
 #define uring_stop	NULL
@@ -249,7 +231,7 @@ static void uring_stop(void *state)
 #endif
 
 static const struct poller by_uring = {
-	.name = "io_uring", .missing = deferred_missing, .start = uring_start,
+	.name = "io_uring", .missing = uring_deferred_missing, .start = uring_start,
 	.wait = uring_wait, .stop = uring_stop,
 };
 

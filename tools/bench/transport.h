@@ -151,6 +151,9 @@ void touch_check(size_t size);
 /* Why there is no io_uring here, or NULL. */
 const char *uring_missing(void);
 
+/* The same of one that leaves what is to be done to who waits. */
+const char *uring_deferred_missing(void);
+
 /* ---- transport_mapped.c ---- */
 int speed_family_or_die(void);
 

@@ -116,15 +116,17 @@ static void uring_exchange(struct end *e, void *data, size_t len)
 		die("io_uring: a short message");
 }
 
-const char *uring_missing(void)
+static const char *missing_with(unsigned int flags)
 {
 	struct io_uring ring;
-	int error = ring_make(&ring);
+	int error = io_uring_queue_init(1, &ring, flags);
 
 	if (error == -ENOSYS)
 		return "this kernel has no io_uring";
 	if (error == -EPERM)
 		return "io_uring is not allowed here";
+	if (error == -EINVAL)
+		return "this kernel's io_uring leaves no work to who waits (DEFER_TASKRUN)";
 	if (error)
 		die("io_uring: %s", strerror(-error));
 	io_uring_queue_exit(&ring);
@@ -133,6 +135,7 @@ const char *uring_missing(void)
 
 #else
 
+#define FLAGS		0
 #define uring_enter	NULL
 #define uring_leave	NULL
 #define uring_put	NULL
@@ -140,12 +143,23 @@ const char *uring_missing(void)
 #define uring_get_some	NULL
 #define uring_exchange	NULL
 
-const char *uring_missing(void)
+static const char *missing_with(unsigned int flags)
 {
+	(void)flags;
 	return "this speedbench is not linked with liburing";
 }
 
 #endif
+
+const char *uring_missing(void)
+{
+	return missing_with(0);
+}
+
+const char *uring_deferred_missing(void)
+{
+	return missing_with(FLAGS);
+}
 
 const struct transport transport_uring = {
 	.name = "tcp-io_uring",
