@@ -59,19 +59,44 @@ def boot(kernel_dir, initrd, cpus, mem, accel, append=""):
     return args + ["-append", " ".join(words + [append])]
 
 
-def make_initrd(base, init, out):
-    """Appends /init to the kernel's initrd: the kernel unpacks one archive after another."""
+def entry(name, mode, data=b""):
+    """A member of a cpio archive of the kernel's format."""
+    name = name.encode() + b"\0"
+    fields = (0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name), 0)
+    head = b"070701" + b"".join(b"%08X" % field for field in fields) + name
+    head += b"\0" * (-len(head) % 4)
+    return head + data + b"\0" * (-len(data) % 4)
+
+
+def make_initrd(base, files, out):
+    """Appends files, {path in the guest: path here}, to the kernel's initrd: the kernel
+    unpacks one archive after another.
+    """
     with open(base, "rb") as file:
         archive = file.read()
-    with open(init, "rb") as file:
-        entries = ((b"init\0", 0o100755, file.read()), (b"TRAILER!!!\0", 0, b""))
-    for name, mode, data in entries:
-        fields = (0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name), 0)
-        archive += b"\0" * (-len(archive) % 4)
-        archive += b"070701" + b"".join(b"%08X" % field for field in fields) + name
-        archive += b"\0" * (-len(archive) % 4) + data
+    archive += b"\0" * (-len(archive) % 4)
+    folders = set()
+    for name in sorted(files):
+        parts = name.strip("/").split("/")
+        for depth in range(1, len(parts)):
+            folder = "/".join(parts[:depth])
+            if folder not in folders:
+                archive += entry(folder, 0o040755)
+                folders.add(folder)
+        with open(files[name], "rb") as file:
+            archive += entry("/".join(parts), 0o100755, file.read())
+    archive += entry("TRAILER!!!", 0)
     with open(out, "wb") as file:
         file.write(archive + b"\0" * (-len(archive) % 512))
+
+
+def serial_ports(ports):
+    """The three ports as further serial lines: they need no thread of QEMU's."""
+    args = []
+    for name, fd in zip(PORTS, ports):
+        args += ["-chardev", "file,id=%s,path=/proc/self/fd/%d" % (name, fd),
+                 "-serial", "chardev:" + name]
+    return args
 
 
 def devices(disk, run_dir, tree, ports):
