@@ -16,23 +16,25 @@ def line(text):
 
 
 def quick():
-    """At most five minutes, emulated."""
+    """At most five minutes, emulated; what shows most comes first, as on a slow machine the last
+    ones are left out.
+    """
     short = "--runs 3 --target 40"
     return [line(text) for text in (
         "latency --size 64 --cpus one %s" % short,
         "latency --size 64 --cpus two %s" % short,
         "latency --detail --cpus two --runs 3 --messages 400 --transports " + FEW,
         "iobench --cpus two --runs 3 --messages 200 --transports " + FEW,
-        "sweep --cpus two --runs 3 --target 15 --max 65536 --transports " + FEW,
+        "sweep --cpus two --runs 3 --target 10 --max 16384 --transports " + FEW,
         "poller --connections 100 --runs 3 --messages 30",
         "poller --connections 1000 --runs 3 --messages 30",
-        "jipc --cpus two --runs 3 --messages 200",
+        "jipc --cpus two --runs 3 --messages 100",
         "sovia --cpus two --runs 3 --target 10 --transports tcp,tcp-fused,speed-mapped",
-        "lmbench --cpus two %s --transports %s" % (short, FEW),
+        "lmbench --cpus two --runs 3 --target 15 --transports " + FEW,
         "capacity --runs 3 --transports tcp,tcp-fused",
         "scale --connections 100 --runs 3 --target 40 --transports "
         "unix,tcp,tcp-fused,speedrun,speed",
-        "scale --threads 4 --cpus two --runs 3 --target 40 --transports " + FEW,
+        "scale --threads 4 --cpus two --runs 3 --target 15 --transports " + FEW,
         "redis --runs 3 --seconds 0.5 --only get_c1_p1",
         "ftp --runs 3 --only file_19090223",
     )]
@@ -78,7 +80,7 @@ def full(real):
         "scale --connections 50000 " + target,
     ]
     # Memory hardly differs (0.4 % in row 22), and 50,000 connections take minutes to open.
-    wanted += ["memory --runs 3 --connections %d" % count for count in (100, 1000, 10000)]
+    wanted += ["memory --runs 3 --connections %d" % count for count in (1000, 10000)]
     wanted += ["memory --runs 3 --connections 50000 --transports unix,tcp,tcp-fused,speedrun,speed"]
     return [line(text) for text in wanted]
 

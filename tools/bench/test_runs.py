@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import unittest
 from unittest import mock
@@ -185,6 +186,25 @@ class Bench(unittest.TestCase):
                 bench.prepare(kernels, types.SimpleNamespace(host=False, quick=True))
             self.assertEqual(list(call.call_args_list[-1].args[1:]), wanted)
 
+    def told_of_script(self, until):
+        """What a guest's shell prints of one experiment that ends well."""
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(runner, "FULL", folder):
+            with open(folder + "/speedbench", "w", encoding="ascii") as file:
+                file.write("#!/bin/sh\necho '{\"ran\": true}'\n")
+            os.chmod(folder + "/speedbench", 0o755)
+            line = bench.script([["latency"]], None, until)
+            said = subprocess.run(["bash", "-c", line], check=True, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        return json.loads(said)
+
+    def test_late(self):
+        """What a quick run has no time left for is not begun, and named as not measured."""
+        for until in (None, time.time() + 60):
+            self.assertEqual(self.told_of_script(until), {"ran": True})
+        found = self.told_of_script(time.time() - 1)
+        self.assertEqual((found["experiment"], found["metric"]), ("latency", "missing"))
+        self.assertIn("300 s", found["why"])
+
     def told_of_smc(self, **environment):
         """The one line for a guest's shell, where its modules cannot be had, as a record."""
         with mock.patch.dict(os.environ, **environment), \
@@ -243,6 +263,14 @@ class Counts(unittest.TestCase):
         self.assertEqual(sorted(counts.grown({"a": 103, "b": 101, "c": 1, "e": 50},
                                              {"a": 100, "b": 100, "d": 1, "e": 100})),
                          ["a", "c", "d"])
+
+    def test_told(self):
+        """What has grown fails, and so does what is not the same in two boots."""
+        for before, same, good in (({"a": 100}, True, True), ({"a": 100}, False, False),
+                                   ({"a": 90}, True, False), ({}, True, False)):
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                self.assertEqual(counts.tell({"a": 100}, before, same), good)
+            self.assertEqual("not ok" in said.getvalue(), not good)
 
 
 if __name__ == "__main__":
