@@ -26,14 +26,13 @@
 /*
  * Idle rings go back after some seconds; memory is settled when it stays within
  * some bytes a connection. Of few connections that is less than what comes and goes on
- * an idle machine, some pages a second, which is alike, too: asked to be less than four
- * pages, a hundred connections took an emulated guest half a minute a reading.
+ * an idle machine, some pages a second, which is alike, too.
  */
 #define SETTLE_FIRST	4	/* seconds */
 #define SETTLE_LAST	60
 #define SETTLE_SAME	2
 #define SETTLE_BYTES	16
-#define SETTLE_IDLE	(16 * 4096)	/* bytes */
+#define SETTLE_IDLE	(4 * 4096)	/* bytes */
 
 enum { USED, SLAB, ENDS };
 

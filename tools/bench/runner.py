@@ -148,8 +148,9 @@ def on_host(experiments, full=False, seen=None):
 def in_guest(experiments, kernel="6.12", icount=False, module=True, programs=False,
              full=False, sealed=False, timeout=2400):
     """Runs experiments in one boot; full: by the speedbench that can be preloaded to; sealed:
-    where nothing depends on the host, so that all is counted the same each time.
+    icount where nothing depends on the host, so that all is counted the same each time.
     """
+    icount = icount or sealed
     command = [os.path.join(VM, "run"), "--kernel", kernel,
                "--timeout", str(timeout)]
     command += ["--sealed", "--file", PROGRAM] if sealed else []
