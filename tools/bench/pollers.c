@@ -173,12 +173,10 @@ static const struct poller by_edge = {
  * What an arriving byte leaves to be done is done in the wait, as it is by the others:
  * without DEFER_TASKRUN it is done at the end of the send(), which nobody times.
  */
-#define URING_FLAGS	(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN)
-
 static void *uring_start(const int *fds, unsigned int count)
 {
 	struct io_uring *ring = zeroed(1, sizeof(*ring));
-	int error = io_uring_queue_init(256, ring, URING_FLAGS);
+	int error = io_uring_queue_init(256, ring, URING_DEFERRED);
 	unsigned int i;
 
 	if (error)

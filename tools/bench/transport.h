@@ -148,10 +148,11 @@ uint64_t sum(const void *from, size_t len);
 void touch_check(size_t size);
 
 /* ---- transport_uring.c ---- */
-/* Why there is no io_uring here, or NULL. */
-const char *uring_missing(void);
+/* Of a ring that leaves what is to be done to who waits for it. */
+#define URING_DEFERRED	(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN)
 
-/* The same of one that leaves what is to be done to who waits. */
+/* Why there is no io_uring here, or no such ring, or NULL. */
+const char *uring_missing(void);
 const char *uring_deferred_missing(void);
 
 /* ---- transport_mapped.c ---- */

@@ -15,18 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is to be done is done when this thread asks for it, and wakes it once. */
-#define FLAGS	(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN)
 #define ENTRIES	8
 
 struct rival {
 	struct io_uring ring;
 };
 
-/* Kernels before 6.1 know no such flags. Return: 0 or an error. */
+/*
+ * What is to be done is done when this thread asks for it, and wakes it once. Kernels
+ * before 6.1 know no such ring. Return: 0 or an error.
+ */
 static int ring_make(struct io_uring *ring)
 {
-	int error = io_uring_queue_init(ENTRIES, ring, FLAGS);
+	int error = io_uring_queue_init(ENTRIES, ring, URING_DEFERRED);
 
 	return error == -EINVAL ? io_uring_queue_init(ENTRIES, ring, 0) : error;
 }
@@ -116,10 +117,10 @@ static void uring_exchange(struct end *e, void *data, size_t len)
 		die("io_uring: a short message");
 }
 
-static const char *missing_with(unsigned int flags)
+static const char *missing(bool deferred)
 {
 	struct io_uring ring;
-	int error = io_uring_queue_init(1, &ring, flags);
+	int error = io_uring_queue_init(1, &ring, deferred ? URING_DEFERRED : 0);
 
 	if (error == -ENOSYS)
 		return "this kernel has no io_uring";
@@ -135,7 +136,6 @@ static const char *missing_with(unsigned int flags)
 
 #else
 
-#define FLAGS		0
 #define uring_enter	NULL
 #define uring_leave	NULL
 #define uring_put	NULL
@@ -143,9 +143,9 @@ static const char *missing_with(unsigned int flags)
 #define uring_get_some	NULL
 #define uring_exchange	NULL
 
-static const char *missing_with(unsigned int flags)
+static const char *missing(bool deferred)
 {
-	(void)flags;
+	(void)deferred;
 	return "this speedbench is not linked with liburing";
 }
 
@@ -153,12 +153,12 @@ static const char *missing_with(unsigned int flags)
 
 const char *uring_missing(void)
 {
-	return missing_with(0);
+	return missing(false);
 }
 
 const char *uring_deferred_missing(void)
 {
-	return missing_with(FLAGS);
+	return missing(true);
 }
 
 const struct transport transport_uring = {
