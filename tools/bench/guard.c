@@ -46,11 +46,25 @@ void guard_enter(void)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
+/* A signal that no other process's end can be the cause of: what they said came of it. */
+static bool first_cause(int status)
+{
+	if (!WIFSIGNALED(status))
+		return false;
+	switch (WTERMSIG(status)) {
+	case SIGALRM:
+	case SIGPIPE:
+	case SIGTERM:
+		return false;
+	}
+	return true;
+}
+
 static const char *why(int status, const struct words *said)
 {
 	static char text[128];
 
-	if (said->taken)
+	if (said->taken && !first_cause(status))
 		return said->why;
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
 		return "it took longer than a trial may";
