@@ -26,11 +26,12 @@
 /*
  * Idle rings go back after some seconds; memory is settled when it stays within
  * some bytes a connection. Of few connections that is less than what comes and goes on
- * an idle machine, some pages a second, which is alike, too.
+ * an idle machine, some pages a second: as much is alike, too, and one reading says
+ * little, so that medians are held against each other.
  */
 #define SETTLE_FIRST	4	/* seconds */
 #define SETTLE_LAST	60
-#define SETTLE_SAME	2
+#define SETTLE_OF	3	/* readings to a median */
 #define SETTLE_BYTES	16
 #define SETTLE_IDLE	(4 * 4096)	/* bytes */
 
@@ -119,27 +120,46 @@ static double alike_bytes(unsigned int connections)
 	return bytes > SETTLE_IDLE ? bytes : SETTLE_IDLE;
 }
 
-/* Waits until readings a second apart are alike, some times in a row; dies if none are. */
+static int by_used(const void *a, const void *b)
+{
+	double x = ((const struct memory *)a)->used, y = ((const struct memory *)b)->used;
+
+	return (x > y) - (x < y);
+}
+
+/* That of readings which as many used more of as less. */
+static struct memory middle(const struct memory *readings)
+{
+	struct memory sorted[SETTLE_OF];
+
+	memcpy(sorted, readings, sizeof(sorted));
+	qsort(sorted, SETTLE_OF, sizeof(sorted[0]), by_used);
+	return sorted[SETTLE_OF / 2];
+}
+
+/*
+ * Waits until some readings, a second apart, have the median that as many before them
+ * had; dies if none do.
+ */
 static struct memory settled(unsigned int first, unsigned int connections)
 {
-	struct memory last = { 0, 0 }, m;
-	double alike = alike_bytes(connections);
-	unsigned int second, same = 0;
+	double alike = alike_bytes(connections), more;
+	struct memory m[SETTLE_LAST], last;
+	unsigned int count = 0;
 
 	sleep(first);
-	for (second = first; second < SETTLE_LAST && same < SETTLE_SAME; second++) {
+	while (first + count < SETTLE_LAST) {
 		sleep(1);
 		tidy();
-		m = read_memory();
-		if (m.used > last.used - alike && m.used < last.used + alike)
-			same++;
-		else
-			same = 0;
-		last = m;
+		m[count++] = read_memory();
+		if (count < 2 * SETTLE_OF)
+			continue;
+		last = middle(&m[count - SETTLE_OF]);
+		more = last.used - middle(&m[count - 2 * SETTLE_OF]).used;
+		if (more > -alike && more < alike)
+			return last;
 	}
-	if (same < SETTLE_SAME)
-		die("memory: not settled after %d seconds", SETTLE_LAST);
-	return last;
+	die("memory: not settled after %d seconds", SETTLE_LAST);
 }
 
 /* What an end costs that a program maps: its rings cannot be given back. */
