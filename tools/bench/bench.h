@@ -144,6 +144,8 @@ void keep_extras(struct series *s);
 /* The same with a count of operations that is given: n of each series. */
 void measure_given(struct series *all, unsigned int count);
 double median(const struct series *s);
+/* For qsort(), of doubles or of what begins with one. */
+int by_double(const void *a, const void *b);
 /* Makes a series for each transport chosen that is able to do what is asked. */
 unsigned int series_make(struct series *all, unsigned int able);
 

@@ -38,7 +38,7 @@
 enum { USED, SLAB, ENDS };
 
 struct memory {
-	double used;	/* bytes */
+	double used;	/* bytes; the first, for by_double() */
 	double slab;
 };
 
@@ -120,20 +120,13 @@ static double alike_bytes(unsigned int connections)
 	return bytes > SETTLE_IDLE ? bytes : SETTLE_IDLE;
 }
 
-static int by_used(const void *a, const void *b)
-{
-	double x = ((const struct memory *)a)->used, y = ((const struct memory *)b)->used;
-
-	return (x > y) - (x < y);
-}
-
 /* That of readings which as many used more of as less. */
 static struct memory middle(const struct memory *readings)
 {
 	struct memory sorted[SETTLE_OF];
 
 	memcpy(sorted, readings, sizeof(sorted));
-	qsort(sorted, SETTLE_OF, sizeof(sorted[0]), by_used);
+	qsort(sorted, SETTLE_OF, sizeof(sorted[0]), by_double);
 	return sorted[SETTLE_OF / 2];
 }
 

@@ -130,7 +130,7 @@ void measure_given(struct series *all, unsigned int count)
 	run_all(all, count, true);
 }
 
-static int compare(const void *a, const void *b)
+int by_double(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -142,7 +142,7 @@ double median(const struct series *s)
 	double sorted[RUNS_MAX];
 
 	memcpy(sorted, s->value, opt.runs * sizeof(sorted[0]));
-	qsort(sorted, opt.runs, sizeof(sorted[0]), compare);
+	qsort(sorted, opt.runs, sizeof(sorted[0]), by_double);
 	if (opt.runs % 2)
 		return sorted[opt.runs / 2];
 	return (sorted[opt.runs / 2 - 1] + sorted[opt.runs / 2]) / 2;
