@@ -14,13 +14,14 @@
 
 #include "delay.h"
 #include "hand.h"
+#include "module.h"
 #include "task.h"
 #include "tcp_pair.h"
 #include "trace.h"
 
 #define TIMEOUT_MS	(3 * DELAY_MS)
 #define WAITS		32	/* about as many as are left out after some in vain */
-#define TRIES		12	/* by so many they are fewer than those that can be */
+#define TRIES		40	/* after so many more than are ever left out, 1,024 */
 #define DELAYS		10	/* one after the other */
 
 enum what { DATA, END, RESET, SIGNAL, TIMEOUT, GIVEN_UP, NUMBER };
@@ -121,6 +122,15 @@ static long wait_for(enum what what, int delays, long *held_ms)
 	return n;
 }
 
+/* Stands still, and waits for no processor any more: with it nobody would be alone. */
+static void stop(pid_t pid)
+{
+	int status;
+
+	MUST(kill(pid, SIGSTOP) == 0);
+	MUST(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
+}
+
 /* Somebody who is to run beside the two, and stands still for now. */
 static pid_t spinner(void)
 {
@@ -129,7 +139,7 @@ static pid_t spinner(void)
 	MUST(pid >= 0);
 	while (!pid)
 		;
-	MUST(kill(pid, SIGSTOP) == 0);
+	stop(pid);
 	return pid;
 }
 
@@ -162,7 +172,7 @@ static bool yields(enum what what, long ret, int err)
 		wait_alone(i ? WAITS : 0);
 		MUST(kill(beside, SIGCONT) == 0);
 		WANT(wait_for(what, 1, &held_ms), ret, err, "%s", names[what]);
-		MUST(kill(beside, SIGSTOP) == 0);
+		stop(beside);
 	}
 	kill(beside, SIGKILL);
 	waitpid(beside, NULL, 0);
@@ -178,6 +188,9 @@ static void same_as_tcp(const struct transport *t)
 	int i;
 
 	(void)t;
+	/* What the processors have learned from waits before goes with it. */
+	module_need();
+	MUST(module_unload_soon() == 0 && module_load("") == 0);
 	tcp_shim_net();
 	on_processor(0);
 	sigaction(SIGUSR1, &interrupts, NULL);
