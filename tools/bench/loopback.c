@@ -146,6 +146,18 @@ static bool only_full(const struct speed_fusion *f)
 }
 
 static double share;
+static bool lets_off, let_off;
+
+void fused_lets_off(bool on)
+{
+	lets_off = on;
+	let_off = false;
+}
+
+bool fused_let_off(void)
+{
+	return let_off;
+}
 
 /*
  * A stream may fill a ring now and then; what follows goes by TCP until it is drained.
@@ -156,13 +168,15 @@ void fused_check_share(const struct end *e)
 {
 	const char *name = e->transport->name;
 	struct speed_fusion f = ask(e->in, name);
-	bool fills = fused_fills(e->size), reason_fits = !fills || only_full(&f);
+	bool fills = fused_fills(e->size), full = only_full(&f);
 	uint64_t least;
 	int role;
 
 	for (role = 0; role < SPEED_ROLES; role++) {
 		least = fills ? !!e->bytes[role] : e->bytes[role] / 10 * 9;
-		if (!reason_fits || f.bytes[role] < least)
+		if (f.bytes[role] < least && full && !fills && lets_off)
+			let_off = true;
+		else if (f.bytes[role] < least || (fills && !full))
 			die("%s: not fused: role %d moved %llu of %llu bytes by its ring, reason %u",
 			    name, role, (unsigned long long)f.bytes[role],
 			    (unsigned long long)e->bytes[role], f.reason);

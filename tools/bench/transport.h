@@ -120,6 +120,12 @@ void fused_check_sender(int fd, const char *name);
  * fills them, unless some did, and the rest found them full.
  */
 void fused_check_share(const struct end *e);
+/*
+ * From now on one that waits, and yet met a ring that was full for too long, does not die of
+ * it; and whether that was so since, of an end that this process has checked.
+ */
+void fused_lets_off(bool on);
+bool fused_let_off(void);
 /* Whether an end fills its ring by how it sends messages of that size. */
 bool fused_fills(size_t size);
 /* How much of it did, 0 to 1, of the end that this process has checked last. */
