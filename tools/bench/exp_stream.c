@@ -144,6 +144,7 @@ static uint64_t by_ring(struct series *s, uint64_t n)
 		ns = sides_run(s->transport, s->size, n, sender, receiver);
 		if (!fused_let_off())
 			break;
+		progress_done();
 		fprintf(stderr, "bench:   %s: once more: its reader stood still\n",
 			s->transport->name);
 	}

@@ -146,17 +146,20 @@ static bool only_full(const struct speed_fusion *f)
 }
 
 static double share;
-static bool lets_off, let_off;
+static bool lets_off;
+static bool *let_off;	/* of either side */
 
 void fused_lets_off(bool on)
 {
+	if (!let_off)
+		let_off = shared_memory(sizeof(*let_off));
 	lets_off = on;
-	let_off = false;
+	*let_off = false;
 }
 
 bool fused_let_off(void)
 {
-	return let_off;
+	return *let_off;
 }
 
 /*
@@ -174,12 +177,13 @@ void fused_check_share(const struct end *e)
 
 	for (role = 0; role < SPEED_ROLES; role++) {
 		least = fills ? !!e->bytes[role] : e->bytes[role] / 10 * 9;
-		if (f.bytes[role] < least && full && !fills && lets_off)
-			let_off = true;
-		else if (f.bytes[role] < least || (fills && !full))
+		if (f.bytes[role] >= least && (full || !fills))
+			continue;
+		if (!lets_off || fills || !full)
 			die("%s: not fused: role %d moved %llu of %llu bytes by its ring, reason %u",
 			    name, role, (unsigned long long)f.bytes[role],
 			    (unsigned long long)e->bytes[role], f.reason);
+		*let_off = true;
 	}
 	share = (double)(f.bytes[SPEED_ROLE_TX] + f.bytes[SPEED_ROLE_RX]) /
 		(double)(e->bytes[SPEED_ROLE_TX] + e->bytes[SPEED_ROLE_RX]);

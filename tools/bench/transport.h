@@ -122,7 +122,7 @@ void fused_check_sender(int fd, const char *name);
 void fused_check_share(const struct end *e);
 /*
  * From now on one that waits, and yet met a ring that was full for too long, does not die of
- * it; and whether that was so since, of an end that this process has checked.
+ * it; and whether that was so since, of either side of a trial that was begun later.
  */
 void fused_lets_off(bool on);
 bool fused_let_off(void);
