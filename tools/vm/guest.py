@@ -152,9 +152,19 @@ class Guest:
             if left <= 0 and (not events or left < -5):
                 break
 
-    def aborted(self):
-        """Did QEMU abort, by an assertion of its own, before the command began?"""
-        return self.state == "boot" and self.process.returncode == -signal.SIGABRT
+    def stillborn(self):
+        """Returns what ended the boot if that was not the module's doing, else "".
+
+        QEMU may abort by an assertion of its own, and an emulated processor may sleep for
+        good, its timer lost. Once the module is about to be loaded such a guest hangs.
+        """
+        if self.state != "boot":
+            return ""
+        if self.process.returncode == -signal.SIGABRT:
+            return "the emulator aborted"
+        if self.process.returncode == -signal.SIGKILL and klog.BEGIN.encode() not in self.log:
+            return "the kernel stood still in its boot"
+        return ""
 
     def unscanned(self, log):
         """Says why leaks were not looked for where they should have been, nothing if they were."""

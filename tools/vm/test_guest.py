@@ -3,7 +3,7 @@
 """tools/vm/test_guest.py
 
 Tries guest.py's verdict without a machine: what a run comes to, by what the guest told
-on its control port, its kernel log and kmemleak's report.
+on its control port, its kernel log and kmemleak's report, and which boots are tried anew.
 """
 import contextlib
 import io
@@ -53,11 +53,37 @@ def judged(kernel, told, log, leaks, ended):
         return run.verdict(leaks), said.getvalue()
 
 
+# What is told, log, how QEMU ended, why another boot is tried.
+BOOTS = (
+    ((), "", -signal.SIGABRT, "the emulator aborted"),
+    ((), klog.BEGIN, -signal.SIGABRT, "the emulator aborted"),
+    ((), "", -signal.SIGKILL, "the kernel stood still in its boot"),
+    ((), klog.BEGIN, -signal.SIGKILL, ""),
+    ((), "", 1, ""),
+    (("ready",), "", -signal.SIGKILL, ""),
+    (("failed",), "", -signal.SIGABRT, ""),
+)
+
+
+def born(told, log, ended):
+    """Returns why a machine that went so is booted once more."""
+    run = guest.Guest(types.SimpleNamespace(timeout=600, icount=False), on_ready=lambda: None)
+    run.process = types.SimpleNamespace(returncode=ended)
+    run.on_log(("Linux version 6.12\n%s\n" % log).encode())
+    run.on_control("".join(line + "\n" for line in told).encode())
+    return run.stillborn()
+
+
 bad = 0
+for *facts, why in BOOTS:
+    got = born(*facts)
+    if got != why:
+        print("guest.py: %s: '%s', not '%s'" % (facts, got, why))
+        bad += 1
 for *facts, status, words in RUNS:
     got, said = judged(*facts)
     if got != status or words not in said or (not words) != (not said):
         print("guest.py: %s: status %d, not %d, and it says: %s" % (facts, got, status, said))
         bad += 1
-print("%d runs" % len(RUNS))
+print("%d runs, %d boots" % (len(RUNS), len(BOOTS)))
 sys.exit(bad != 0)
