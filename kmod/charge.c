@@ -2,41 +2,17 @@
 /*
  * Accounting. Every byte of data pages and of overflow is charged to one
  * socket, the sender's: to its control group through the socket's own
- * accounting, to its namespace, to its user, and to the machine.
+ * accounting, and to its namespace, its user and the machine (user.c).
  *
- * Bounds: a namespace may take its own net.speed.mem_max; all together may take
- * that of the initial namespace; a user other than root may take half of that,
- * wherever its namespaces are.
- *
- * charge_lock of a socket is taken under a role's lock. users_lock is a leaf.
+ * charge_lock of a socket is taken under a role's lock, and held while a control group has
+ * who charges wait. To give back is anybody's, the reaper's too, who must not wait for that:
+ * it is noted as a debt, and settled at once where the lock is free, or by its holder.
  */
-#include <linux/hashtable.h>
-#include <linux/slab.h>
 #include <net/sock.h>
 
 #include "charge.h"
 #include "family.h"
-#include "net.h"
 #include "poll.h"
-
-/**
- * struct speed_user - what one user holds, in all namespaces
- * @node: by uid
- * @refs: sockets
- * @uid: the user
- * @bytes: charged
- * @mapped: of AF_SPEED's rings and of TCP's, what counts as mapped by it; share.c's
- */
-struct speed_user {
-	struct hlist_node node;
-	refcount_t refs;
-	kuid_t uid;
-	atomic_long_t bytes;
-	long mapped[2];
-};
-
-static DEFINE_SPINLOCK(users_lock);
-static DEFINE_HASHTABLE(users, 6);
 
 static atomic_long_t memory_allocated;
 static DEFINE_PER_CPU(int, memory_fw_alloc);
@@ -63,77 +39,6 @@ struct proto speed_proto = {
 	.sysctl_rmem		= sysctl_bufs,
 };
 
-static u32 uid_hash(kuid_t uid)
-{
-	return __kuid_val(uid);
-}
-
-static struct speed_user *user_find(kuid_t uid)
-{
-	struct speed_user *user;
-
-	hash_for_each_possible(users, user, node, uid_hash(uid))
-		if (uid_eq(user->uid, uid) && refcount_inc_not_zero(&user->refs))
-			return user;
-	return NULL;
-}
-
-/**
- * speed_user_get() - the account of a user
- * @uid: of the user, in the initial user namespace's terms
- *
- * Context: may sleep.
- * Return: the account, to be put, or NULL where memory is short.
- */
-struct speed_user *speed_user_get(kuid_t uid)
-{
-	struct speed_user *user, *fresh;
-
-	spin_lock(&users_lock);
-	user = user_find(uid);
-	spin_unlock(&users_lock);
-	if (user)
-		return user;
-	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL);
-	if (!fresh)
-		return NULL;
-	refcount_set(&fresh->refs, 1);
-	fresh->uid = uid;
-	spin_lock(&users_lock);
-	user = user_find(uid);
-	if (!user)
-		hash_add(users, &fresh->node, uid_hash(uid));
-	spin_unlock(&users_lock);
-	if (!user)
-		return fresh;
-	kfree(fresh);
-	return user;
-}
-
-void speed_user_put(struct speed_user *user)
-{
-	bool last = false;
-
-	if (!user || refcount_dec_not_one(&user->refs))
-		return;
-	spin_lock(&users_lock);
-	if (refcount_dec_and_test(&user->refs)) {
-		hash_del(&user->node);
-		last = true;
-	}
-	spin_unlock(&users_lock);
-	if (!last)
-		return;
-	WARN_ON_ONCE(atomic_long_read(&user->bytes) || user->mapped[0] || user->mapped[1]);
-	kfree(user);
-}
-
-struct speed_user *speed_user_hold(struct speed_user *user)
-{
-	refcount_inc(&user->refs);
-	return user;
-}
-
 /**
  * speed_charge_group_of() - have an endpoint's memory charged where its listener's is
  * @child: the endpoint, made by who connects, and with nothing charged
@@ -150,65 +55,6 @@ void speed_charge_group_of(struct sock *child, const struct sock *listener)
 #endif
 }
 
-static bool take(atomic_long_t *count, long bytes, unsigned long max)
-{
-	if ((unsigned long)atomic_long_add_return(bytes, count) <= max)
-		return true;
-	atomic_long_sub(bytes, count);
-	return false;
-}
-
-/**
- * speed_user_max() - what a user may have of a bound
- * @user: the user
- * @all: the bound, bytes
- *
- * Return: bytes.
- */
-unsigned long speed_user_max(const struct speed_user *user, unsigned long all)
-{
-	return uid_eq(user->uid, GLOBAL_ROOT_UID) ? all : all / 2;
-}
-
-long *speed_user_mapped(struct speed_user *user)
-{
-	return user->mapped;
-}
-
-/**
- * speed_charge_bounds() - take from what namespace, user and machine may have
- * @net: the namespace
- * @user: the user
- * @bytes: how much
- *
- * Context: any.
- * Return: 0, or -ENOBUFS where a bound is reached.
- */
-int speed_charge_bounds(struct net *net, struct speed_user *user, size_t bytes)
-{
-	unsigned long all = READ_ONCE(speed_net(&init_net)->mem_max);
-
-	if (!take(&user->bytes, bytes, speed_user_max(user, all)))
-		return -ENOBUFS;
-	if (!take(&speed_net(&init_net)->mem, bytes, all))
-		goto put_user;
-	if (net_eq(net, &init_net) ||
-	    take(&speed_net(net)->mem, bytes, READ_ONCE(speed_net(net)->mem_max)))
-		return 0;
-	atomic_long_sub(bytes, &speed_net(&init_net)->mem);
-put_user:
-	atomic_long_sub(bytes, &user->bytes);
-	return -ENOBUFS;
-}
-
-void speed_uncharge_bounds(struct net *net, struct speed_user *user, size_t bytes)
-{
-	atomic_long_sub(bytes, &user->bytes);
-	atomic_long_sub(bytes, &speed_net(&init_net)->mem);
-	if (!net_eq(net, &init_net))
-		atomic_long_sub(bytes, &speed_net(net)->mem);
-}
-
 /*
  * As for received bytes: for bytes to send, the socket layer charges a control
  * group beyond its limit and cuts the socket's send buffer instead.
@@ -218,6 +64,26 @@ static bool schedule_bytes(struct sock *sk, size_t bytes)
 	int more = (int)bytes - sk->sk_forward_alloc;
 
 	return more <= 0 || __sk_mem_schedule(sk, more, SK_MEM_RECV);
+}
+
+/* What was given back, by who has the lock, or is the last. */
+static void settle(struct speed_sock *ss)
+{
+	long bytes = atomic_long_xchg(&ss->debt, 0);
+
+	if (bytes)
+		sk_mem_uncharge(&ss->sk, bytes);
+}
+
+/* Somebody else who has the lock settles when he has given it back. */
+static void settle_now(struct speed_sock *ss)
+{
+	smp_mb();	/* the debt, or the lock given back, before the look at the other */
+	while (atomic_long_read(&ss->debt) && mutex_trylock(&ss->charge_lock)) {
+		settle(ss);
+		mutex_unlock(&ss->charge_lock);
+		smp_mb();	/* as above */
+	}
 }
 
 /**
@@ -240,7 +106,9 @@ int speed_charge(struct sock *sk, size_t bytes)
 		sk_mem_charge(sk, bytes);
 	else
 		err = -ENOBUFS;
+	settle(ss);
 	mutex_unlock(&ss->charge_lock);
+	settle_now(ss);
 	if (err)
 		speed_uncharge_bounds(sock_net(sk), ss->user, bytes);
 	return err;
@@ -251,19 +119,25 @@ int speed_charge(struct sock *sk, size_t bytes)
  * @sk: who paid
  * @bytes: how much
  *
- * Context: may sleep; takes the socket's charge_lock.
+ * Context: process; waits for nobody.
  */
 void speed_uncharge(struct sock *sk, size_t bytes)
 {
 	struct speed_sock *ss = speed_sk(sk);
 
-	mutex_lock(&ss->charge_lock);
-	sk_mem_uncharge(sk, bytes);
-	mutex_unlock(&ss->charge_lock);
 	speed_uncharge_bounds(sock_net(sk), ss->user, bytes);
+	atomic_long_add(bytes, &ss->debt);
+	settle_now(ss);
 }
 
-void speed_charge_exit(void)
+/**
+ * speed_charge_end() - nothing is charged to a socket any more
+ * @sk: the socket, which nobody else has
+ *
+ * Context: any.
+ */
+void speed_charge_end(struct sock *sk)
 {
-	WARN_ON_ONCE(!hash_empty(users));
+	settle(speed_sk(sk));
+	sk_mem_reclaim_final(sk);
 }

@@ -27,7 +27,7 @@ MODULE_PARM_DESC(family, "address family number to use (default 18)");
 
 static void sock_destruct(struct sock *sk)
 {
-	sk_mem_reclaim_final(sk);
+	speed_charge_end(sk);
 	speed_addr_put(speed_sk(sk)->addr);
 	speed_user_put(speed_sk(sk)->user);
 	mutex_destroy(&speed_sk(sk)->charge_lock);

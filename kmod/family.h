@@ -20,6 +20,7 @@ struct speed_user;
  * @bound: whether the address is this socket's own
  * @user: who pays for its rings, apart from the control group
  * @charge_lock: serialises the accounting in @sk
+ * @debt: bytes given back that the accounting in @sk does not know of yet
  * @queue_lock: a listener's: covers what follows, and leaving the state; of a connection,
  *	being told of the peer's close
  * @queue: connected and not yet accepted
@@ -37,6 +38,7 @@ struct speed_sock {
 	struct speed_addr *addr;
 	struct speed_user *user;
 	struct mutex charge_lock;	/* sk_forward_alloc */
+	atomic_long_t debt;
 	spinlock_t queue_lock;		/* queue, queued, told */
 	struct list_head queue;
 	u32 queued;

@@ -17,9 +17,11 @@ struct speed_lease;
 struct speed_settle;
 
 void speed_lease_end(struct speed_ring *ring, int role);
+bool speed_lease_end_now(struct speed_ring *ring, int role);
 void speed_lease_drop(struct speed_ring *ring, int role);
 int speed_lease_drop_killable(struct speed_ring *ring, int role);
 void speed_lease_try_drop(struct speed_ring *ring, int role);
+void speed_lease_drop_now(struct speed_ring *ring, int role);
 void speed_lease_leave(struct speed_pair *pair, int end);
 void speed_lease_unmap(struct speed_pair *pair, int end);
 void speed_role_enter_mapped(struct speed_ring *ring, int role);

@@ -174,11 +174,11 @@ static const struct vm_operations_struct map_vm_ops = {
 	.fault	= map_fault,
 };
 
+/* The lock is held, and given back. */
 static void map_hand_over(struct speed_map *map, int role, struct speed_holder *holder)
 {
 	struct address_space *mapping = map->file->f_mapping;
 
-	filemap_invalidate_lock(mapping);
 	WRITE_ONCE(map->term[role].holder, holder);
 	unmap_mapping_range(mapping, speed_map_offset(role, 0), MAP_ROLE_BYTES, 1);
 	smp_mb();					/* H, with the shootdown */
@@ -194,18 +194,19 @@ static void map_hand_over(struct speed_map *map, int role, struct speed_holder *
  */
 void speed_map_grant(struct speed_holder *holder, int role)
 {
+	speed_map_lock(holder->map);
 	map_hand_over(holder->map, role, holder);
 }
 
 /**
  * speed_map_revoke() - end a grant
  * @holder: the address space
- * @role: SPEED_ROLE_*; its lock is held
+ * @role: SPEED_ROLE_*; its lock is held, and speed_map_lock() taken, which is given back
  *
  * When it returns no store of the holder can reach the role's pages, and all
  * that did are visible (H).
  *
- * Context: may sleep; takes invalidate_lock.
+ * Context: may sleep.
  */
 void speed_map_revoke(struct speed_holder *holder, int role)
 {

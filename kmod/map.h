@@ -5,9 +5,10 @@
 #ifndef SPEED_MAP_H
 #define SPEED_MAP_H
 
+#include <linux/fs.h>
+
 #include "pair.h"
 
-struct file;
 struct mm_struct;
 struct page;
 struct vm_area_struct;
@@ -94,6 +95,18 @@ enum speed_region {
 static inline struct speed_term *speed_term(const struct speed_ring *ring, int role)
 {
 	return &speed_pair_map(ring->pair, speed_role_end(ring, role))->term[role];
+}
+
+/* A page fault may wait for memory, for as long as its control group has it wait. */
+static inline void speed_map_lock(struct speed_map *map)
+{
+	filemap_invalidate_lock(map->file->f_mapping);
+}
+
+/* The same for who must not wait for it. */
+static inline bool speed_map_trylock(struct speed_map *map)
+{
+	return down_write_trylock(&map->file->f_mapping->invalidate_lock);
 }
 
 u64 speed_map_offset(int role, enum speed_region region);

@@ -51,7 +51,8 @@ struct speed_user;
  * @charge: make who pays for a ring pay for bytes of memory; 0 or -ENOBUFS; its
  *	producer's lock is held; may sleep
  * @uncharge: end it; may sleep, but waits for nobody
- * @user: an endpoint's account, or NULL where memory is short; may sleep
+ * @user: an endpoint's account, or NULL where memory is short; may sleep, but not for an
+ *	endpoint that has paid
  * @bound: bytes that all rings of the kind may take, or NULL where they have no bound of
  *	their own
  * @settle: all was uncharged and the pair goes: whether it may go at once, or goes later

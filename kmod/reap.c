@@ -23,6 +23,7 @@
 #include "pages.h"
 #include "reap.h"
 #include "ring.h"
+#include "whose.h"
 
 #define REAP_PERIOD	HZ
 #define REAP_IDLE	HZ
@@ -118,6 +119,9 @@ void speed_reap_stray(struct speed_ring *ring, int role, unsigned long age)
 	if (atomic_read(&term->holder->vmas[role]) ||
 	    time_before(jiffies, term->granted_at + age))
 		return;
+	/* The reaper waits for nobody's page faults. */
+	if (age && !speed_lease_end_now(ring, role))
+		return;
 	speed_lease_end(ring, role);
 	term->retry = 0;
 }
@@ -171,7 +175,7 @@ static bool untold(struct speed_ring *ring)
  * everything is idle enough.
  */
 static struct speed_ring *next_ring(struct list_head *list, unsigned int *left,
-				    unsigned long idle, bool *news)
+				    unsigned long idle, const struct speed_whose *whose, bool *news)
 {
 	struct speed_ring *ring, *found = NULL;
 	unsigned int looks = REAP_LOOKS;
@@ -185,6 +189,8 @@ static struct speed_ring *next_ring(struct list_head *list, unsigned int *left,
 		list_move_tail(&buf->list, list);
 		ring = buf->ring;
 		(*left)--;
+		if (!speed_is_of(ring, whose))
+			continue;
 		*news = idle && untold(ring);
 		if ((*news || ring_idle(ring, idle)) && speed_pair_tryget(ring->pair))
 			found = ring;
@@ -207,12 +213,13 @@ static unsigned int count_rings(const struct list_head *list)
 
 static void reap_list(struct list_head *list)
 {
+	const struct speed_whose anybody = {};
 	unsigned int left = count_rings(list);
 	struct speed_ring *ring;
 	bool news;
 
 	while (left) {
-		ring = next_ring(list, &left, REAP_IDLE, &news);
+		ring = next_ring(list, &left, REAP_IDLE, &anybody, &news);
 		if (ring) {
 			if (news)
 				ring->pair->door->tell(ring);
@@ -239,7 +246,11 @@ static void reap_work(struct work_struct *work)
 
 /**
  * speed_reap_now() - a bound is reached: take drained rings' pages at once
+ * @wants: the ring that was refused pages
  * @bytes: how much is wanted
+ *
+ * Where the bound is a user's or a namespace's they are its own: nobody loses pages
+ * because somebody else has used up what he may have.
  *
  * Looks at REAP_NOW rings at most, the longest unlooked-at first. More than is
  * wanted is taken, so that not each connection pays for the search.
@@ -247,15 +258,16 @@ static void reap_work(struct work_struct *work)
  * Context: process; one role's lock may be held.
  * Return: whether anything was taken.
  */
-bool speed_reap_now(size_t bytes)
+bool speed_reap_now(struct speed_ring *wants, size_t bytes)
 {
+	const struct speed_whose whose = speed_whose_help(wants, bytes);
 	unsigned int left = REAP_NOW;
 	struct speed_ring *ring;
 	bool news;	/* not now */
 	size_t taken = 0;
 
 	while (left && taken < 8 * bytes) {
-		ring = next_ring(&reap_rings, &left, 0, &news);
+		ring = next_ring(&reap_rings, &left, 0, &whose, &news);
 		if (!ring)
 			continue;
 		taken += ring_try_strip(ring, 0);

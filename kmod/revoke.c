@@ -25,6 +25,7 @@
 #include "ring.h"
 #include "share.h"
 #include "stats.h"
+#include "tell.h"
 #include "trace.h"
 #include "tx.h"
 #include "wait.h"
@@ -43,17 +44,8 @@ static void back_off(struct speed_term *term, u64 index)
 			   : clamp(term->retry * 2, (u32)SPEED_LEASE_RETRY, LEASE_RETRY_MAX);
 }
 
-/**
- * speed_lease_end() - the kernel takes a role back
- * @ring: the ring
- * @role: SPEED_ROLE_*; its lock is held
- *
- * Nothing happens where no lease is in force. A lie left in the index resets
- * the connection.
- *
- * Context: may sleep.
- */
-void speed_lease_end(struct speed_ring *ring, int role)
+/* The role's lock is held, and speed_map_lock() taken, which is given back. */
+static void lease_end(struct speed_ring *ring, int role)
 {
 	struct speed_role *r = &ring->role[role];
 	struct speed_ctl *ctl = speed_ring_ctl(ring);
@@ -63,8 +55,6 @@ void speed_lease_end(struct speed_ring *ring, int role)
 	u64 mine, theirs;
 
 	lockdep_assert_held(&r->lock);
-	if (!r->epoch)
-		return;
 	term = speed_term(ring, role);
 	holder = term->holder;
 	WRITE_ONCE(ctl->kern->epoch[role], 0);
@@ -99,6 +89,44 @@ void speed_lease_end(struct speed_ring *ring, int role)
 		speed_wake_data(ring);
 	else
 		speed_wake_space(ring);
+	/* What it left may have been told, and be nobody's who looks: a call that fell short. */
+	if (role == SPEED_ROLE_RX)
+		speed_tell_again(speed_ring_reader(ring));
+}
+
+/**
+ * speed_lease_end() - the kernel takes a role back
+ * @ring: the ring
+ * @role: SPEED_ROLE_*; its lock is held
+ *
+ * Nothing happens where no lease is in force. A lie left in the index resets
+ * the connection.
+ *
+ * Context: may sleep.
+ */
+void speed_lease_end(struct speed_ring *ring, int role)
+{
+	if (!ring->role[role].epoch)
+		return;
+	speed_map_lock(speed_term(ring, role)->holder->map);
+	lease_end(ring, role);
+}
+
+/**
+ * speed_lease_end_now() - the same for who must not wait for the holder's page faults
+ * @ring: the ring
+ * @role: SPEED_ROLE_*; its lock is held
+ *
+ * Return: whether no lease is in force.
+ */
+bool speed_lease_end_now(struct speed_ring *ring, int role)
+{
+	if (!ring->role[role].epoch)
+		return true;
+	if (!speed_map_trylock(speed_term(ring, role)->holder->map))
+		return false;
+	lease_end(ring, role);
+	return true;
 }
 
 /**
@@ -160,6 +188,19 @@ void speed_lease_try_drop(struct speed_ring *ring, int role)
 	if (!mutex_trylock(&ring->role[role].lock))
 		return;
 	speed_lease_end(ring, role);
+	mutex_unlock(&ring->role[role].lock);
+}
+
+/**
+ * speed_lease_drop_now() - the same for who waits for no page fault, either, and comes again
+ * @ring: the ring
+ * @role: SPEED_ROLE_*
+ */
+void speed_lease_drop_now(struct speed_ring *ring, int role)
+{
+	if (!mutex_trylock(&ring->role[role].lock))
+		return;
+	speed_lease_end_now(ring, role);
 	mutex_unlock(&ring->role[role].lock);
 }
 

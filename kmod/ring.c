@@ -46,7 +46,7 @@ int speed_ring_need_buf(struct speed_ring *ring, int role)
 		return 0;
 	ring->reader_pays = role == SPEED_ROLE_RX;
 	err = door->charge(ring, speed_ring_size(ring));
-	if (err && speed_reap_now(speed_ring_size(ring)))
+	if (err && speed_reap_now(ring, speed_ring_size(ring)))
 		err = door->charge(ring, speed_ring_size(ring));
 	if (err)
 		goto count;

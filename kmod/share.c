@@ -4,7 +4,7 @@
  * away from who maps them; the rest goes round among connections that map none, and
  * without it they would have to do without rings.
  *
- * The bounds are those of charge.c: the machine's, a namespace's, and half of the machine's
+ * The bounds are those of user.c: the machine's, a namespace's, and half of the machine's
  * for a user other than root; for TCP, which bounds rings on its own, its bound and half
  * of it as well. A ring is one user's, whoever pays for its pages: the producer's, or
  * where he does not map it the consumer's. So nobody uses up another's share.

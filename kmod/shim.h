@@ -47,7 +47,7 @@ struct shim_base;
  * @pair: set once, when the other end was found; NULL again when it is closed
  * @old: the pair of a connection that was given up by connect(AF_UNSPEC)
  * @base: what its calls are derived from
- * @lock: covers @bars and the setting of @pair
+ * @lock: covers @bars, the setting of @pair, and @giving
  * @bars: reasons not to fuse, a bit each
  * @end: which endpoint of the pair it is
  * @slot: which of a struct shim_conn's it is
@@ -59,6 +59,7 @@ struct shim_base;
  * @calls: calls that may sleep with a pointer to the pair
  * @alone: calls that read TCP's bytes alone, as there was no pair
  * @given_up: how often the connection was, by connect(AF_UNSPEC)
+ * @giving: the same, and odd while TCP is about to know; under @lock
  * @fused: how often sending moved to the ring
  * @unfused: how often it moved back
  * @told: bytes of each role that TCP's counters have been told of
@@ -68,7 +69,7 @@ struct shim {
 	struct speed_pair *pair;
 	struct speed_pair *old;
 	const struct shim_base *base;
-	spinlock_t lock;	/* bars, pair */
+	spinlock_t lock;	/* bars, pair, giving */
 	u32 bars;
 	u8 end;
 	u8 slot;
@@ -80,6 +81,7 @@ struct shim {
 	atomic_t calls;
 	atomic_t alone;
 	u32 given_up;
+	u32 giving;
 	u32 fused;
 	u32 unfused;
 	u64 told[SPEED_ROLES];
@@ -180,6 +182,7 @@ void shim_ulp_stop(void);
 void shim_ulp_exit(void);
 
 /* shim_late.c */
+bool shim_others_call(struct sock *sk);
 void shim_wait_calls(struct shim *shim);
 
 /* shim_detach.c */

@@ -161,11 +161,23 @@ void shim_close(struct sock *sk, long timeout)
 	module_put(THIS_MODULE);
 }
 
-/* Who was found is the other end of a connection that is no more. */
+/*
+ * Who was found is the other end of a connection that is no more, and who is being looked
+ * for by it may be: shim_join().
+ */
 static void forget_peer(struct shim *shim)
 {
 	spin_lock_bh(&shim->lock);
 	WRITE_ONCE(shim_conn(shim)->joined, false);
+	WRITE_ONCE(shim->giving, shim->giving + 1);
+	spin_unlock_bh(&shim->lock);
+}
+
+/* TCP has forgotten it, too. */
+static void forgotten(struct shim *shim)
+{
+	spin_lock_bh(&shim->lock);
+	smp_store_release(&shim->giving, shim->giving + 1);	/* hold_on() */
 	spin_unlock_bh(&shim->lock);
 }
 
@@ -201,6 +213,7 @@ int shim_disconnect(struct sock *sk, int flags)
 		shim->old = pair;
 	}
 	err = shim->base->prot->disconnect(sk, flags);
+	forgotten(shim);
 	/* A program's: it begins anew, with TCP's own calls. */
 	if (sk->sk_socket && !shim->asked)
 		shim_detach(sk);

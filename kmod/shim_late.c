@@ -4,6 +4,8 @@
  * TCP's own, and know of no ring. It does not fuse until all tasks have been seen outside
  * or asleep (RCU-tasks); who sleeps there is found where he sleeps (unfuse.c).
  */
+#include <linux/file.h>
+#include <linux/net.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
@@ -27,6 +29,26 @@ static void calls_seen(struct rcu_head *rcu)
 	shim_bar(calls->shim, SPEED_TCP_BUSY, false);
 	shim_conn_put(shim_conn(calls->shim));
 	kfree(calls);
+}
+
+#define OWN	2	/* references to a file: the descriptor's, and its call's */
+
+/**
+ * shim_others_call() - may others be inside a call of a socket that was not ours till now?
+ * @sk: the socket, whose calls are ours; the caller has locked it
+ *
+ * Such as a reader who came before the connection. He queues for the lock or, in a process
+ * with threads, at least holds the file.
+ *
+ * Context: process, in a call of the socket's.
+ */
+bool shim_others_call(struct sock *sk)
+{
+	const struct socket *sock = sk->sk_socket;
+
+	smp_mb();	/* who holds it later comes by calls of ours */
+	return waitqueue_active(&sk->sk_lock.wq) ||
+	       (sock && sock->file && file_count(sock->file) > OWN);
 }
 
 /**

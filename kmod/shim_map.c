@@ -127,11 +127,14 @@ static bool leased(const struct speed_ring *ring, int role)
 	return READ_ONCE(ring->role[role].epoch);
 }
 
-/* Nobody is asked to stop: a flag is for who minds it. */
+/*
+ * Nobody is asked to stop: a flag is for who minds it. Nor is anybody waited for, who may
+ * be in a page fault for long: all others would wait, too.
+ */
 static void stop(struct speed_ring *ring, int role)
 {
 	shim_flag_ring(ring, SPEED_OVERFLOW);
-	speed_lease_try_drop(ring, role);
+	speed_lease_drop_now(ring, role);
 }
 
 /* Is there what a system call of the one who maps this would find? */
@@ -204,8 +207,10 @@ int shim_set_peek_off(struct sock *sk, int val)
 	struct shim *shim = shim_of(sk);
 	struct speed_pair *pair = shim ? shim_pair(shim) : NULL;
 
-	if (!err && pair)
-		stop(shim_rx_ring(shim, pair), SPEED_ROLE_RX);
+	if (!err && pair) {
+		shim_flag_ring(shim_rx_ring(shim, pair), SPEED_OVERFLOW);
+		speed_lease_try_drop(shim_rx_ring(shim, pair), SPEED_ROLE_RX);
+	}
 	return err;
 }
 

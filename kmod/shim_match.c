@@ -99,9 +99,16 @@ static bool estranged(struct shim *shim, struct shim *peer)
 	return shim_conn(shim) == shim_conn(peer) && !shim_conn(shim)->joined;
 }
 
-static bool join_locked(struct shim *shim, struct shim *peer, struct speed_pair *pair)
+/* How often either has given a connection up. */
+struct giving {
+	u32 shim, peer;
+};
+
+static bool join_locked(struct shim *shim, struct shim *peer, struct speed_pair *pair,
+			const struct giving *since)
 {
 	if (shim->pair || shim->closing || peer->pair || peer->closing ||
+	    shim->giving != since->shim || peer->giving != since->peer ||
 	    shim->sk->sk_data_ready != peer->sk->sk_data_ready || estranged(shim, peer))
 		return false;
 	pair->tcp.late = shim->late || peer->late;
@@ -113,7 +120,8 @@ static bool join_locked(struct shim *shim, struct shim *peer, struct speed_pair 
 }
 
 /* In the order of their addresses: two ends may look for each other at once. */
-static bool join(struct shim *shim, struct shim *other, struct speed_pair *pair)
+static bool join(struct shim *shim, struct shim *other, struct speed_pair *pair,
+		 const struct giving *since)
 {
 	struct shim *first = min(shim, other), *second = max(shim, other);
 	bool done;
@@ -121,7 +129,7 @@ static bool join(struct shim *shim, struct shim *other, struct speed_pair *pair)
 	local_bh_disable();
 	spin_lock(&first->lock);
 	spin_lock_nested(&second->lock, SINGLE_DEPTH_NESTING);
-	done = join_locked(shim, other, pair);
+	done = join_locked(shim, other, pair, since);
 	spin_unlock(&second->lock);
 	spin_unlock(&first->lock);
 	local_bh_enable();
@@ -141,7 +149,7 @@ static struct speed_pair *claim_pair(struct shim *shim)
 	return NULL;
 }
 
-static bool join_known(struct shim *shim, struct shim *other)
+static bool join_known(struct shim *shim, struct shim *other, const struct giving *since)
 {
 	struct speed_pair *pair = claim_pair(other);
 
@@ -150,7 +158,7 @@ static bool join_known(struct shim *shim, struct shim *other)
 	speed_pair_setup(pair, &shim_door, other->sk, shim->sk, SOCK_STREAM);
 	pair->tcp.on = shim->asked && other->asked ? &always_on
 						   : &speed_net(sock_net(shim->sk))->loopback;
-	if (join(shim, other, pair)) {
+	if (join(shim, other, pair, since)) {
 		trace_speed_connect(pair->id, inet_sk(shim->sk)->inet_num);
 		return true;
 	}
@@ -159,22 +167,32 @@ static bool join_known(struct shim *shim, struct shim *other)
 	return false;
 }
 
+/* What TCP says of the two from here on is of connections that @since tells of. */
+static bool hold_on(struct shim *shim, struct shim *other, struct giving *since)
+{
+	since->shim = smp_load_acquire(&shim->giving);	/* before what TCP says */
+	since->peer = smp_load_acquire(&other->giving);	/* the same */
+	return !(since->shim & 1) && !(since->peer & 1);
+}
+
 /**
  * shim_join() - make a pair of two sockets
  * @shim: the one that came later
  * @peer: the other, held
  *
- * Nothing happens where the other takes no part.
+ * Nothing happens where the other takes no part, or either gives the connection up.
  *
  * Context: any but hard interrupt.
  */
 void shim_join(struct shim *shim, struct sock *peer)
 {
+	struct giving since;
 	struct shim *other;
 
 	rcu_read_lock();
 	other = shim_of(peer);
-	if (other && !READ_ONCE(shim->pair) && join_known(shim, other))
+	if (other && !READ_ONCE(shim->pair) && hold_on(shim, other, &since) &&
+	    fits(shim->sk, peer) && join_known(shim, other, &since))
 		speed_count(SPEED_STAT_TCP_PAIRED);
 	rcu_read_unlock();
 }
@@ -202,6 +220,7 @@ static struct sock *hold_sock(struct shim *shim)
 void shim_join_late(struct shim *shim)
 {
 	struct shim_conn *conn = shim_conn(shim);
+	struct giving since;
 	struct sock *peer;
 
 	/* Matches take_half(): whoever sees it sees the other end. */
@@ -211,8 +230,9 @@ void shim_join_late(struct shim *shim)
 	if (!peer)
 		return;
 	rcu_read_lock();
-	if (!READ_ONCE(shim->pair))
-		join_known(&conn->end[1], &conn->end[0]);
+	/* That they belong together is what @joined says. */
+	if (!READ_ONCE(shim->pair) && hold_on(&conn->end[1], &conn->end[0], &since))
+		join_known(&conn->end[1], &conn->end[0], &since);
 	rcu_read_unlock();
 	sock_put(peer);
 }

@@ -155,7 +155,9 @@ static void client_comes(struct sock *sk, const struct speed_net *sn)
 	else if (!speed_port_allowed(sn, ntohs(sk->sk_dport)))
 		shim_refuse(sk, SPEED_TCP_PORT);
 	else if (is_local(sk))
-		attach(sk, NULL, false);
+		shim = attach(sk, NULL, false);
+	if (shim && shim_others_call(sk))
+		shim_wait_calls(shim);
 }
 
 /* Connected elsewhere, by its names; a translation may have kept it here. */

@@ -102,19 +102,25 @@ void shim_nobody_reads(struct shim *shim, struct speed_ring *ring, size_t bytes)
 	mutex_unlock(lock);
 }
 
+/* Where TCP has room a message is never torn by another sender's; nor are those not long. */
+static size_t whole(const struct speed_ring *ring, size_t len)
+{
+	return len <= speed_ring_size(ring) / 4 ? len : 1;
+}
+
 /* Copy and publish one piece. The producer's lock is held. Return: as tx.c's. */
-static ssize_t put_piece(struct shim *shim, struct speed_ring *ring, struct msghdr *msg)
+static ssize_t put_piece(struct shim *shim, struct speed_ring *ring, struct msghdr *msg, u64 least)
 {
 	struct speed_side *side = &ring->role[SPEED_ROLE_TX].side;
 	size_t len = min_t(size_t, msg_data_left(msg), SPEED_PIECE);
-	s64 room = speed_prod_free(side, len);
+	s64 room = speed_prod_free(side, max_t(u64, len, least));
 	size_t n;
 
 	if (unlikely(room < 0))
 		return speed_pair_lie(ring, shim->sk);
-	n = min_t(u64, len, room);
-	if (!n)
+	if ((u64)room < least)
 		return 0;
+	n = min_t(u64, len, room);
 	if (!speed_copy_in(speed_ring_span(side, 0), n, &msg->msg_iter))
 		return speed_tx_fault(ring);
 	speed_tx_publish(ring, n, n);
@@ -131,7 +137,8 @@ static bool no_buf(struct shim *shim, struct speed_ring *ring)
  * As much as fits. The producer's lock is held. Return: bytes, or the error;
  * @why says why not all, or is SPEED_TCP_FUSED.
  */
-static ssize_t put_all(struct shim *shim, struct speed_ring *ring, struct msghdr *msg, u32 *why)
+static ssize_t put_all(struct shim *shim, struct speed_ring *ring, struct msghdr *msg,
+		       size_t least, u32 *why)
 {
 	size_t sent = 0;
 	ssize_t n;
@@ -148,7 +155,7 @@ static ssize_t put_all(struct shim *shim, struct speed_ring *ring, struct msghdr
 			*why = SPEED_TCP_SHUT;
 			break;
 		}
-		n = no_buf(shim, ring) ? -ENOBUFS : put_piece(shim, ring, msg);
+		n = no_buf(shim, ring) ? -ENOBUFS : put_piece(shim, ring, msg, sent ? 1 : least);
 		if (n == -ENOBUFS)
 			*why = SPEED_TCP_MEMORY;
 		else if (n < 0)
@@ -166,10 +173,10 @@ static ssize_t put_all(struct shim *shim, struct speed_ring *ring, struct msghdr
 }
 
 /* The ring is full: is there reason to wait, and was there space after it? @left: jiffies */
-static bool space_came(struct speed_ring *ring, long *left)
+static bool space_came(struct speed_ring *ring, size_t least, long *left)
 {
 	long before = min_t(long, *left, SPEED_PATIENCE), timeo = before;
-	bool came = timeo && !speed_wait_space(ring, 1, &timeo);
+	bool came = timeo && !speed_wait_space(ring, least, &timeo);
 
 	if (*left != MAX_SCHEDULE_TIMEOUT)
 		*left -= before - timeo;
@@ -178,14 +185,14 @@ static bool space_came(struct speed_ring *ring, long *left)
 
 /* Under the lock: bytes into the ring, or the decision for TCP. */
 static ssize_t ring_round(struct shim *shim, struct speed_ring *ring, struct msghdr *msg,
-			  bool patient, u32 *why)
+			  size_t least, bool patient, u32 *why)
 {
 	struct mutex *lock = &ring->role[SPEED_ROLE_TX].lock;
 	ssize_t n;
 
 	if (mutex_lock_killable(lock))
 		return -EINTR;
-	n = put_all(shim, ring, msg, why);
+	n = put_all(shim, ring, msg, least, why);
 	if (n >= 0 && *why && !(patient && *why == SPEED_TCP_FULL)) {
 		shim_unfuse(shim, ring, *why);
 		/* It may have taken the socket's calls, and ask for TCP's queue alone. */
@@ -201,13 +208,14 @@ static ssize_t send_ring(struct shim *shim, struct speed_ring *ring, struct msgh
 {
 	long left = sock_sndtimeo(shim->sk, msg->msg_flags & MSG_DONTWAIT);
 	bool patient = left;
-	size_t sent = 0;
+	size_t sent = 0, least;
 	ssize_t n;
 	u32 why;
 
 	do {
 		why = SPEED_TCP_FUSED;
-		n = ring_round(shim, ring, msg, patient, &why);
+		least = sent ? 1 : whole(ring, msg_data_left(msg));
+		n = ring_round(shim, ring, msg, least, patient, &why);
 		if (n < 0)
 			return sent ?: n;
 		sent += n;
@@ -222,7 +230,7 @@ static ssize_t send_ring(struct shim *shim, struct speed_ring *ring, struct msgh
 			return n;
 		}
 		if (why)
-			patient = space_came(ring, &left);
+			patient = space_came(ring, least, &left);
 		/* TCP may have room, and knows what a signal means. */
 		if (why && signal_pending(current))
 			patient = false;

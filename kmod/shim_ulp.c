@@ -147,9 +147,10 @@ static int ulp_init(struct sock *sk)
 	/* Taken away for ULPs that do not pass MSG_ZEROCOPY on: this one does. */
 	if (sk->sk_socket)
 		set_bit(SOCK_SUPPORT_ZC, &sk->sk_socket->flags);
+	if (late || (sk->sk_state == TCP_CLOSE && shim_others_call(sk)))
+		shim_wait_calls(shim);
 	if (!late)
 		return 0;
-	shim_wait_calls(shim);
 	peer = shim_find_peer(sk, true);
 	if (!peer)
 		return 0;

@@ -51,7 +51,8 @@ static bool spin(struct shim *shim, u64 want)
 /*
  * Of a ring so many bytes, or anything that the ring alone does not say: TCP may have
  * room for fewer, and a plain call takes those as they come. An index that is a lie, and
- * a lease that has ended, are the caller's to find.
+ * a lease that has ended, are the caller's to find; the latter unless a signal ends the
+ * call, which would be lost to the plain one.
  */
 static bool ring_ready(struct speed_ring *ring, u64 want)
 {
@@ -59,7 +60,7 @@ static bool ring_ready(struct speed_ring *ring, u64 want)
 
 	speed_need_data(ring);
 	return speed_ring_live(ring) >= want || shim_tcp_unread(sk) || shim_ended(sk) ||
-	       !READ_ONCE(ring->role[SPEED_ROLE_RX].epoch);
+	       (!READ_ONCE(ring->role[SPEED_ROLE_RX].epoch) && !signal_pending(current));
 }
 
 static bool is_ready(struct shim *shim, struct speed_ring *ring, u64 want)

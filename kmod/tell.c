@@ -54,6 +54,23 @@ void speed_tell_data(const struct speed_pair *pair, struct sock *sk)
 }
 
 /**
+ * speed_tell_again() - who waits at an endpoint, or polls it, looks again
+ * @sk: the endpoint
+ *
+ * Context: any but hard interrupt.
+ */
+void speed_tell_again(struct sock *sk)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_poll(&wq->wait, EPOLLIN | EPOLLRDNORM);
+	rcu_read_unlock();
+}
+
+/**
  * speed_tell_space() - an endpoint has room to send
  * @pair: its pair
  * @sk: the endpoint

@@ -9,6 +9,7 @@ struct sock;
 struct speed_pair;
 
 void speed_tell_data(const struct speed_pair *pair, struct sock *sk);
+void speed_tell_again(struct sock *sk);
 void speed_tell_space(const struct speed_pair *pair, struct sock *sk);
 void speed_tell_all(const struct speed_pair *pair, struct sock *sk);
 

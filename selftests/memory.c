@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory: its limits reached and left again, the share of a user, the pool, pages
- * that an idle connection gives back, and pages that another one wrote.
+ * that an idle connection gives back, or keeps, and pages that another one wrote.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -385,9 +385,47 @@ static void mapped_share(const struct transport *t)
 		pair_close(e[i]);
 }
 
+/* Return: 0 if it got no memory, as its namespace may have none. */
+static int none_for_it(void *arg)
+{
+	struct end e[2];
+	int i;
+
+	if (unshare(CLONE_NEWNET) || sysctl_set("mem_max", "0"))
+		return 1;
+	tp_pair_sized(arg, e, RING / 2);
+	for (i = 0; i < 8; i++)
+		if (send(e[0].fd, "x", 1, 0) >= 0 || errno != ENOBUFS)
+			return 2;
+	return 0;
+}
+
+/* Whose own bound is reached takes nobody else's pages: drained between two messages. */
+static void others(const struct transport *t)
+{
+	struct transport u = *t;
+	struct end e[2];
+	long begin;
+	bool kept;
+	char c;
+
+	own_namespace();
+	u.path[0] = u.path[1] = PATH_KERNEL;
+	tp_pair_sized(&u, e, RING / 2);
+	do {	/* in less time than makes it idle */
+		begin = now_ms();
+		MUST(send(e[0].fd, "x", 1, 0) == 1 && recv(e[1].fd, &c, 1, 0) == 1);
+		WANT(process_join(process_start(none_for_it, &u)), 0, 0, "one without memory");
+		kept = !proc_speed_says(e[0].fd, "ring", "0/0");
+	} while (now_ms() - begin > 800);
+	WANT_TRUE(kept, "another's ring keeps its pages");
+	pair_close(e);
+}
+
 static const struct test_case cases[] = {
 	{ "limit", limit, CASE_BOTH | CASE_SPEED },
 	{ "user_share", user_share, CASE_STREAM | CASE_SPEED },
+	{ "others", others, CASE_STREAM | CASE_SPEED },
 	{ "idle", idle, CASE_BOTH | CASE_SPEED },
 	{ "pool", pool, CASE_STREAM | CASE_SPEED },
 	{ "zeroed", zeroed, CASE_BOTH | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },

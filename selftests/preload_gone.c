@@ -8,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <linux/speed.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -97,8 +98,8 @@ void *mmap(void *at, size_t len, int prot, int flags, int fd, off_t off)
 static void lease_moves(const struct transport *t, const struct under_case *c)
 {
 	int a[2], b[2], number;
-	char buf[16] = { 0 };
-	ssize_t n;
+	char buf[2][16] = { 0 };
+	ssize_t n[2];
 
 	under_pair(t, a);
 	under_mapped_pair(t, b);
@@ -106,22 +107,23 @@ static void lease_moves(const struct transport *t, const struct under_case *c)
 	MUST(number >= 0);
 	moving = number;
 	moved_to = b[0];
-	send(number, "first", 5, MSG_NOSIGNAL);
+	/* It was open all the time: this is a call before it moved, or one after. */
+	NOTE(send(number, "first", 5, MSG_NOSIGNAL), "sent by the number");
 	WANT_TRUE(!under_library() || moving < 0, "the number moved");
 	moving = -1;
-	n = plain_recv(a[1], buf, sizeof(buf), MSG_DONTWAIT);
-	WANT_TRUE(n <= 0 || (n == 5 && !memcmp(buf, "first", 5)), "what came is what was sent");
-	n = plain_recv(b[1], buf, sizeof(buf), MSG_DONTWAIT);
-	WANT_TRUE(n <= 0, "nothing for the other");
+	n[0] = plain_recv(a[1], buf[0], sizeof(buf[0]), MSG_DONTWAIT);
+	n[1] = plain_recv(b[1], buf[1], sizeof(buf[1]), MSG_DONTWAIT);
+	WANT_TRUE((n[0] == 5 && n[1] < 0) || (n[0] < 0 && n[1] == 5), "to one of the two");
+	WANT_TRUE(!memcmp(buf[n[1] == 5], "first", 5), "what came is what was sent");
 	close(number);
 	NOTE(send(a[0], "second", 6, 0), "sent by the other number");
 	memset(buf, 0, sizeof(buf));
-	NOTE(plain_recv(a[1], buf, sizeof(buf), 0), "came");
-	trace_str(buf, "what");
+	NOTE(plain_recv(a[1], buf[0], sizeof(buf[0]), 0), "came");
+	trace_str(buf[0], "what");
 	NOTE(send(b[0], "third", 5, 0), "sent by the other connection");
 	memset(buf, 0, sizeof(buf));
-	NOTE(plain_recv(b[1], buf, sizeof(buf), 0), "came");
-	trace_str(buf, "what");
+	NOTE(plain_recv(b[1], buf[0], sizeof(buf[0]), 0), "came");
+	trace_str(buf[0], "what");
 	tcp_close(a);
 	tcp_close(b);
 }
@@ -219,7 +221,41 @@ static void daemon_logs(const struct transport *t, const struct under_case *c)
 	plain_close(fd[1]);
 }
 
+#define REPLACED	30000
+
+static long send_bytes(void *fd)
+{
+	long i, failed = 0;
+
+	for (i = 0; i < REPLACED; i++)
+		failed += send(*(int *)fd, "x", 1, MSG_NOSIGNAL) != 1;
+	return failed;
+}
+
+/* A number that another thread makes another connection's, again and again: it is always one. */
+static void replaced(const struct transport *t, const struct under_case *c)
+{
+	int one[2], two[2], fd;
+	struct task k;
+
+	under_pair(t, one);
+	under_pair(t, two);
+	MUST((fd = dup(one[0])) >= 0);
+	task_start(&k, send_bytes, &fd);
+	while (!task_ends(&k, 0)) {
+		MUST(dup2(two[0], fd) == fd);
+		sched_yield();
+		MUST(dup2(one[0], fd) == fd);
+		usleep(2000);	/* mapped meanwhile */
+	}
+	NOTE(task_join(&k), "sends that failed");
+	close(fd);
+	tcp_close(one);
+	tcp_close(two);
+}
+
 static const struct under_case cases[] = {
+	{ "replaced", replaced, UNDER_BOTH, 1, UNDER_IDLE, "SPEED_AFTER=1" },
 	{ "vfork_first", vfork_first, UNDER_BOTH, 20, 20 },
 	{ "closes_nothing", closes_nothing, UNDER_BOTH, 4, 4 },
 	{ "lease_moves", lease_moves, UNDER_BOTH, 4, 4 },

@@ -38,8 +38,8 @@ struct speed;
 
 /**
  * struct spd_ops - what lies outside the ring
- * @send: the plain call for all of @iov; as sendmsg()
- * @recv: the plain call for all of @iov; as recvmsg()
+ * @send: the plain call for all of @iov; as sendmsg(), and SPD_MOVED
+ * @recv: the plain call for all of @iov; as recvmsg(), and SPD_MOVED
  * @lease: try to get a role, whose lock is held; 0, or -1, errno and
  *	role.countdown
  * @settle: the final index of the lease that a role lost; 0, or -1 and errno
@@ -214,7 +214,10 @@ extern const struct spd_ops spd_socket_ops;
 ssize_t spd_plain_send(struct speed *s, const struct iovec *iov, int n, size_t skip, int flags);
 ssize_t spd_plain_recv(struct speed *s, const struct iovec *iov, int n, size_t skip, int flags);
 
-/* For spd_wait(), in the place of MSG_SYN: bytes of the transfer were moved before. */
+/*
+ * For spd_wait() and in flags of a plain call, which takes it off, in the place of
+ * MSG_SYN: bytes of the transfer were moved before.
+ */
 #define SPD_MOVED		0x400
 
 /* What a transfer keeps between calls of spd_wait(); 0 at first. */

@@ -105,16 +105,17 @@ static ssize_t plain_call(struct speed *s, const struct iovec *iov, int n, int f
 	return ret;
 }
 
-/* What some bytes leave: an error is the next call's. */
+/* What some bytes leave: an error is the next call's, and errno stays as it was. */
 static ssize_t plain_rest(struct speed *s, struct spd_iter *it, int flags, bool sending)
 {
 	struct iovec batch[PLAIN_BATCH];
 	ssize_t sum = 0, got;
+	int saved = errno;
 	size_t bytes;
 	int n;
 
 	while ((n = plain_batch(it, batch, &bytes))) {
-		got = plain_call(s, batch, n, flags, sending);
+		got = plain_call(s, batch, n, flags | SPD_MOVED, sending);
 		if (got < 0) {
 			plain_keep(s, sending);
 			break;
@@ -128,6 +129,7 @@ static ssize_t plain_rest(struct speed *s, struct spd_iter *it, int flags, bool 
 		else if (!(flags & MSG_WAITALL))
 			flags |= MSG_DONTWAIT;
 	}
+	errno = saved;
 	return sum;
 }
 

@@ -21,7 +21,7 @@ static int recv_wait(struct speed *s, size_t left, int flags, unsigned int *slep
 
 /*
  * Take as much as is there, at most @left. Return: SPD_LOOK with @done moved on and
- * @more telling whether the ring had more than was taken, SPD_PLAIN or SPD_FAIL.
+ * @more telling whether the ring may have more than was taken, SPD_PLAIN or SPD_FAIL.
  */
 static int recv_piece(struct speed *s, struct spd_iter *it, size_t left, size_t *done, bool *more)
 {
@@ -35,7 +35,7 @@ static int recv_piece(struct speed *s, struct spd_iter *it, size_t left, size_t 
 
 	if (ready < 0 || (!*done && (__u64)ready < left && spd_recv_beyond(s)))
 		return SPD_PLAIN;
-	*more = (__u64)ready > want;
+	*more = (__u64)ready >= want;	/* what was seen of it may be old */
 	if (!ready)
 		return SPD_LOOK;
 	if (want > (__u64)ready)
@@ -75,13 +75,19 @@ static int recv_given_up(struct speed *s, struct spd_iter *it, size_t left, size
 	return spd_role_looked(&s->role[SPEED_ROLE_RX], SPEED_ROLE_RX) ? SPD_FAIL : SPD_PLAIN;
 }
 
-/* The plain call for what had come when waiting was given up, or that error. */
-static ssize_t recv_rest(struct speed *s, const struct iovec *iov, int n, size_t done, int flags)
+/*
+ * The plain call for what had come when waiting was given up, or that error. @saved: errno
+ * before, which a transfer that succeeds does not change.
+ */
+static ssize_t recv_rest(struct speed *s, const struct iovec *iov, int n, size_t done, int flags,
+			 int saved)
 {
-	int saved = errno;
+	int why = errno;
 	ssize_t got = spd_plain_recv(s, iov, n, done, (flags & ~MSG_WAITALL) | MSG_DONTWAIT);
 
 	if (got < 0 && errno == EAGAIN)
+		errno = why;
+	if (got >= 0)
 		errno = saved;
 	return got;
 }
@@ -131,14 +137,17 @@ ssize_t spd_recv_stream(struct speed *s, const struct iovec *iov, int n, size_t 
 {
 	struct spd_role *r = &s->role[SPEED_ROLE_RX];
 	bool given_up = false;
+	int saved = errno;
 	size_t done = 0;
 	int ret = recv_pieces(s, iov, n, len, flags, &done, &given_up);
 
 	if (r->owed)
 		spd_pay(s, r);
 	spd_role_leave(r);
+	if (done && !given_up)
+		errno = saved;
 	if (spd_unlikely(given_up) && done < len)
-		return recv_rest(s, iov, n, done, flags);
+		return recv_rest(s, iov, n, done, flags, saved);
 	if (ret == SPD_PLAIN && (!done || (flags & MSG_WAITALL)) && done < len)
 		return spd_plain_recv(s, iov, n, done, flags);
 	return done || ret != SPD_FAIL ? (ssize_t)done : -1;

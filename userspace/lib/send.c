@@ -6,6 +6,26 @@
 #include "iov.h"
 
 /*
+ * How much of @left goes in at once. In a process with threads all of what fits: another
+ * one's plain call takes the lease, and between two pieces its bytes would come.
+ */
+static __u64 send_want(const struct spd_role *r, size_t left)
+{
+	if (left <= r->chunk || (left <= r->side.size && !spd_one_thread()))
+		return left;
+	return r->chunk;
+}
+
+/*
+ * What has to fit for any of it to go in, lest another's bytes come in the middle of
+ * a message that is not long.
+ */
+static __u64 send_least(const struct spd_role *r, size_t left, size_t done)
+{
+	return !done && left <= r->side.size / 4 ? left : 1;
+}
+
+/*
  * Put as much of @left as fits and publish it. A part of a request is of no use to a
  * caller of speed_call(): that goes on after a signal, as far as the handler lets it.
  * Return: SPD_LOOK with @done moved on, SPD_PLAIN (make the plain call for what @done
@@ -16,15 +36,16 @@ static int send_piece(struct speed *s, struct spd_iter *it, size_t left, int fla
 {
 	struct spd_role *r = &s->role[SPEED_ROLE_TX];
 	struct speed_side *side = &r->side;
-	__u64 want = left < r->chunk ? left : r->chunk;
-	__s64 free = speed_prod_free(side, want);
+	__u64 want = send_want(r, left);
+	__u64 least = send_least(r, left, *done);
+	__s64 free = speed_prod_free(side, want > least ? want : least);
 	__u64 start = side->own;
 	__u64 counted;
 	int ret;
 
 	if (free < 0)
 		return SPD_PLAIN;
-	if (!free)
+	if ((__u64)free < least)
 		return spd_wait(s, SPEED_ROLE_TX, spd_space_wanted(side, left),
 				flags | (*done && !r->defer ? SPD_MOVED : 0), slept);
 	if (want > (__u64)free)
@@ -61,6 +82,7 @@ ssize_t spd_send_stream(struct speed *s, const struct iovec *iov, int n, size_t 
 	struct spd_role *r = &s->role[SPEED_ROLE_TX];
 	struct spd_iter it = spd_iter_at(iov, n, 0);
 	unsigned int slept = 0;
+	int saved = errno;
 	size_t done = 0;
 	int ret = SPD_LOOK;
 
@@ -74,6 +96,8 @@ ssize_t spd_send_stream(struct speed *s, const struct iovec *iov, int n, size_t 
 	if (ret == SPD_PLAIN && !done && (slept & SPD_SLEPT))
 		ret = spd_woken_by_end(s);
 	spd_role_leave_owing(r, owed);
+	if (done)
+		errno = saved;
 	if (ret == SPD_PLAIN && done < len)
 		return spd_plain_send(s, iov, n, done, flags);
 	return done || ret != SPD_FAIL ? (ssize_t)done : -1;

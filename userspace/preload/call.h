@@ -22,6 +22,7 @@
  * @closed: how often the number had been closed
  * @fd: the number
  * @outer: the transfer that a signal handler interrupted
+ * @slept: it has waited for the number's old socket
  */
 struct call {
 	struct entry	*e;
@@ -29,6 +30,7 @@ struct call {
 	__u32		closed;
 	int		fd;
 	struct call	*outer;
+	bool		slept;
 };
 
 struct slot *call_look(struct call *c);
@@ -68,6 +70,7 @@ static inline void call_enter(struct call *c)
 	if (!spd_one_thread())
 		pthread_testcancel();
 	c->outer = call_now;
+	c->slept = false;
 	call_now = c;
 }
 

@@ -7,7 +7,9 @@
  * cancellation takes effect at once, and leaves the role.
  *
  * A number that another thread closed while this one slept may be another descriptor
- * by now; the kernel would have gone on with the old one. The transfer ends with EBADF.
+ * by now; the kernel would have gone on with the old one. The transfer ends with EBADF, or
+ * with what it has moved. One that has neither slept nor moved anything is as good as one
+ * that begins now, with whatever the number is: dup2() leaves it open all the time.
  */
 #include <fcntl.h>
 #include "call.h"
@@ -43,11 +45,13 @@ static void ops_settle_down(const struct call *c, const struct speed *s, int rol
 }
 
 /* Before a plain call. Return: whether to make it. */
-static bool ops_before(struct speed *s, int role)
+static bool ops_before(struct speed *s, int role, int flags)
 {
 	const struct call *c = call_now;
 
 	if (spd_unlikely(call_gone(c))) {
+		if (!c->slept && !(flags & SPD_MOVED))
+			return true;
 		errno = EBADF;
 		return false;
 	}
@@ -60,8 +64,9 @@ static ssize_t ops_send(struct speed *s, const struct iovec *iov, int n, int fla
 {
 	struct msghdr msg = { .msg_iov = (struct iovec *)iov, .msg_iovlen = (size_t)n };
 
-	if (!ops_before(s, SPEED_ROLE_TX))
+	if (!ops_before(s, SPEED_ROLE_TX, flags))
 		return -1;
+	flags &= ~SPD_MOVED;
 	if (n == 1)
 		return REAL(send)(call_fd(), iov->iov_base, iov->iov_len, flags);
 	return REAL(sendmsg)(call_fd(), &msg, flags);
@@ -71,8 +76,9 @@ static ssize_t ops_recv(struct speed *s, const struct iovec *iov, int n, int fla
 {
 	struct msghdr msg = { .msg_iov = (struct iovec *)iov, .msg_iovlen = (size_t)n };
 
-	if (!ops_before(s, SPEED_ROLE_RX))
+	if (!ops_before(s, SPEED_ROLE_RX, flags))
 		return -1;
+	flags &= ~SPD_MOVED;
 	if (n == 1)
 		return REAL(recv)(call_fd(), iov->iov_base, iov->iov_len, flags);
 	return REAL(recvmsg)(call_fd(), &msg, flags);
@@ -135,6 +141,7 @@ static int ops_wait(struct speed *s, int role, unsigned int wake, __u64 want)
 		errno = ESTALE;
 		return -1;
 	}
+	call_now->slept = true;
 	return spd_one_thread() ? ops_sleep(&wait) : ops_sleep_cancellable(s, role, &wait);
 }
 
