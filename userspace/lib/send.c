@@ -18,11 +18,11 @@ static __u64 send_want(const struct spd_role *r, size_t left)
 
 /*
  * What has to fit for any of it to go in, lest another's bytes come in the middle of
- * a message that is not long.
+ * a message that is not long. A memfd pair has no plain call.
  */
-static __u64 send_least(const struct spd_role *r, size_t left, size_t done)
+static __u64 send_least(const struct speed *s, const struct spd_role *r, size_t left, size_t done)
 {
-	return !done && left <= r->side.size / 4 ? left : 1;
+	return s->fd >= 0 && !done && left <= r->side.size / 4 ? left : 1;
 }
 
 /*
@@ -37,7 +37,7 @@ static int send_piece(struct speed *s, struct spd_iter *it, size_t left, int fla
 	struct spd_role *r = &s->role[SPEED_ROLE_TX];
 	struct speed_side *side = &r->side;
 	__u64 want = send_want(r, left);
-	__u64 least = send_least(r, left, *done);
+	__u64 least = send_least(s, r, left, *done);
 	__s64 free = speed_prod_free(side, want > least ? want : least);
 	__u64 start = side->own;
 	__u64 counted;
