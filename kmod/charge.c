@@ -106,7 +106,6 @@ int speed_charge(struct sock *sk, size_t bytes)
 		sk_mem_charge(sk, bytes);
 	else
 		err = -ENOBUFS;
-	settle(ss);
 	mutex_unlock(&ss->charge_lock);
 	settle_now(ss);
 	if (err)

@@ -11,13 +11,6 @@ struct net;
 struct sock;
 struct speed_user;
 
-/* Of whom a bound is. */
-enum speed_scope {
-	SPEED_SCOPE_USER,
-	SPEED_SCOPE_NET,
-	SPEED_SCOPE_ALL,
-};
-
 extern struct proto speed_proto;
 
 struct speed_user *speed_user_get(kuid_t uid);
@@ -28,7 +21,7 @@ long *speed_user_mapped(struct speed_user *user);
 void speed_charge_group_of(struct sock *child, const struct sock *listener);
 int speed_charge_bounds(struct net *net, struct speed_user *user, size_t bytes);
 void speed_uncharge_bounds(struct net *net, struct speed_user *user, size_t bytes);
-enum speed_scope speed_charge_scope(struct net *net, struct speed_user *user, size_t bytes);
+bool speed_charge_short(struct net *net, size_t bytes);
 int speed_charge(struct sock *sk, size_t bytes);
 void speed_uncharge(struct sock *sk, size_t bytes);
 void speed_charge_end(struct sock *sk);

@@ -120,9 +120,10 @@ void speed_reap_stray(struct speed_ring *ring, int role, unsigned long age)
 	    time_before(jiffies, term->granted_at + age))
 		return;
 	/* The reaper waits for nobody's page faults. */
-	if (age && !speed_lease_end_now(ring, role))
+	if (!age)
+		speed_lease_end(ring, role);
+	else if (!speed_lease_end_now(ring, role))
 		return;
-	speed_lease_end(ring, role);
 	term->retry = 0;
 }
 

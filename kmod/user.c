@@ -155,25 +155,17 @@ put_user:
 }
 
 /**
- * speed_charge_scope() - whose memory helps where a charge was refused
- * @net: the namespace
- * @user: the user
- * @bytes: how much
- *
- * A bound that has room by now, and a control group's, count as the user's own.
+ * speed_charge_short() - is there less left of a namespace's bound?
+ * @net: the namespace; the initial one's bound is the machine's
+ * @bytes: than so much
  *
  * Context: any.
- * Return: the widest scope whose bound is reached.
  */
-enum speed_scope speed_charge_scope(struct net *net, struct speed_user *user, size_t bytes)
+bool speed_charge_short(struct net *net, size_t bytes)
 {
-	const struct speed_net *all = speed_net(&init_net), *own = speed_net(net);
+	const struct speed_net *sn = speed_net(net);
 
-	if (atomic_long_read(&all->mem) + bytes > READ_ONCE(all->mem_max))
-		return SPEED_SCOPE_ALL;
-	if (own != all && atomic_long_read(&own->mem) + bytes > READ_ONCE(own->mem_max))
-		return SPEED_SCOPE_NET;
-	return SPEED_SCOPE_USER;
+	return atomic_long_read(&sn->mem) + bytes > READ_ONCE(sn->mem_max);
 }
 
 void speed_uncharge_bounds(struct net *net, struct speed_user *user, size_t bytes)

@@ -42,24 +42,19 @@ bool speed_is_of(const struct speed_ring *ring, const struct speed_whose *whose)
  * @ring: the ring
  * @bytes: how many it was refused
  *
+ * Of the bounds that are reached the widest counts. One that has room by now, and a control
+ * group's, are taken for the user's.
+ *
  * Context: may sleep.
  * Return: who pays for them; anybody where the machine's bound is reached.
  */
 struct speed_whose speed_whose_help(const struct speed_ring *ring, size_t bytes)
 {
-	struct speed_user *user = payer_user(ring);
 	struct net *net = payer_net(ring);
-	struct speed_whose whose = {};
 
-	switch (speed_charge_scope(net, user, bytes)) {
-	case SPEED_SCOPE_USER:
-		whose.user = user;
-		break;
-	case SPEED_SCOPE_NET:
-		whose.net = net;
-		break;
-	case SPEED_SCOPE_ALL:
-		break;
-	}
-	return whose;
+	if (speed_charge_short(&init_net, bytes))
+		return (struct speed_whose){};
+	if (speed_charge_short(net, bytes))
+		return (struct speed_whose){ .net = net };
+	return (struct speed_whose){ .user = payer_user(ring) };
 }

@@ -44,41 +44,68 @@ static void early_begin(struct early *e, struct task *k, const struct address *a
 		sched_yield();
 }
 
-/* A byte after the connection is there. */
-static void byte(const struct transport *t)
+/* The connection is made while it reads, and these bytes are sent: it is told so many. */
+static void connects(struct early *e, struct task *k, int listener, const struct address *at,
+		     const void *bytes, size_t len, long told, int i)
 {
-	struct address at;
-	int listener, fd[2], i;
+	int fd[2];
 
-	(void)t;
-	tcp_shim_net();
-	listener = tcp_listen_at(LOCAL4, 0, &at);
+	tcp_join(listener, at, e->fd, fd);
+	MUST(send(fd[1], bytes, len, MSG_DONTWAIT) > 0);
+	WANT_TRUE(task_ends(k, SOON_MS), "%d: it is told", i);
+	if (!task_ends(k, 0))
+		shutdown(fd[1], SHUT_RDWR);
+	WANT(task_join(k), told, 0, "%d: recv", i);
+	tcp_close(fd);
+}
+
+/* A byte after the connection is there; @named: by name, asked for while others read. */
+static void byte_to(int listener, const struct address *at, bool named)
+{
+	int i;
+
 	for (i = 0; i < soak_times(TRIES, 10); i++) {
 		struct early e;
 		struct task k;
 
-		early_begin(&e, &k, &at, false);
-		tcp_join(listener, &at, e.fd, fd);
-		MUST(send(fd[1], "x", 1, 0) == 1);
-		WANT_TRUE(task_ends(&k, SOON_MS), "%d: it is told", i);
-		if (!task_ends(&k, 0))
-			shutdown(fd[1], SHUT_RDWR);
-		WANT(task_join(&k), 1, 0, "%d: recv", i);
-		tcp_close(fd);
+		early_begin(&e, &k, at, false);
+		if (named)
+			WANT_OK(tcp_set_ulp(e.fd, "speed"), "%d: TCP_ULP", i);
+		connects(&e, &k, listener, at, "x", 1, 1, i);
 	}
 	close(listener);
+}
+
+static void byte(const struct transport *t)
+{
+	struct address at;
+
+	(void)t;
+	tcp_shim_net();
+	byte_to(tcp_listen_at(LOCAL4, 0, &at), &at, false);
+}
+
+static void named(const struct transport *t)
+{
+	struct address at;
+	int listener;
+
+	(void)t;
+	tcp_own_net();
+	listener = tcp_listen_at(LOCAL4, 0, &at);
+	WANT_OK(tcp_set_ulp(listener, "speed"), "TCP_ULP of the listener");
+	byte_to(listener, &at, true);
 }
 
 /* More than the ring takes: its first bytes are the first. */
 static void order(const struct transport *t)
 {
-	static unsigned char much[MUCH], want[16];
+	static unsigned char much[MUCH];
 	struct address at;
-	int listener, fd[2], i;
+	int listener, i;
 
 	(void)t;
 	stream_fill(much, sizeof(much), 0);
-	stream_fill(want, sizeof(want), 0);
 	tcp_shim_net();
 	listener = tcp_listen_at(LOCAL4, 0, &at);
 	for (i = 0; i < soak_times(TRIES, 10); i++) {
@@ -86,41 +113,8 @@ static void order(const struct transport *t)
 		struct task k;
 
 		early_begin(&e, &k, &at, true);
-		tcp_join(listener, &at, e.fd, fd);
-		MUST(send(fd[1], much, sizeof(much), MSG_DONTWAIT) > 0);
-		WANT_TRUE(task_ends(&k, SOON_MS), "%d: it is told", i);
-		if (!task_ends(&k, 0))
-			shutdown(fd[1], SHUT_RDWR);
-		WANT(task_join(&k), (long)sizeof(want), 0, "%d: recv", i);
-		WANT_TRUE(!memcmp(e.got, want, sizeof(want)), "%d: the first bytes first", i);
-		tcp_close(fd);
-	}
-	close(listener);
-}
-
-/* By name: it may be asked for while others read. */
-static void named(const struct transport *t)
-{
-	struct address at;
-	int listener, fd[2], i;
-
-	(void)t;
-	tcp_own_net();
-	listener = tcp_listen_at(LOCAL4, 0, &at);
-	WANT_OK(tcp_set_ulp(listener, "speed"), "TCP_ULP of the listener");
-	for (i = 0; i < soak_times(TRIES, 10); i++) {
-		struct early e;
-		struct task k;
-
-		early_begin(&e, &k, &at, false);
-		WANT_OK(tcp_set_ulp(e.fd, "speed"), "%d: TCP_ULP", i);
-		tcp_join(listener, &at, e.fd, fd);
-		MUST(send(fd[1], "x", 1, 0) == 1);
-		WANT_TRUE(task_ends(&k, SOON_MS), "%d: it is told", i);
-		if (!task_ends(&k, 0))
-			shutdown(fd[1], SHUT_RDWR);
-		WANT(task_join(&k), 1, 0, "%d: recv", i);
-		tcp_close(fd);
+		connects(&e, &k, listener, &at, much, sizeof(much), sizeof(e.got), i);
+		WANT_TRUE(!memcmp(e.got, much, sizeof(e.got)), "%d: the first bytes first", i);
 	}
 	close(listener);
 }

@@ -38,8 +38,8 @@ struct speed;
 
 /**
  * struct spd_ops - what lies outside the ring
- * @send: the plain call for all of @iov; as sendmsg(), and SPD_MOVED
- * @recv: the plain call for all of @iov; as recvmsg(), and SPD_MOVED
+ * @send: the plain call for all of @iov; as sendmsg()
+ * @recv: the plain call for all of @iov; as recvmsg()
  * @lease: try to get a role, whose lock is held; 0, or -1, errno and
  *	role.countdown
  * @settle: the final index of the lease that a role lost; 0, or -1 and errno
@@ -50,6 +50,7 @@ struct speed;
  * @ask: have NEED_DATA set, so that pollers hear of the next byte
  * @nonblock: has the descriptor O_NONBLOCK?
  * @error: the connection's pending error, which is taken, or 0; may be missing
+ * @gone: has what the transfer began with gone, so that its rest is for nobody? May be missing
  * @unseen: is it certain that nobody looks at the peer's index of a receiving role that
  *	is entered? Where it is missing nobody does who has not entered it
  * @detach: give back what lease and attach took
@@ -64,6 +65,7 @@ struct spd_ops {
 	void (*ask)(struct speed *s);
 	bool (*nonblock)(struct speed *s);
 	int (*error)(struct speed *s);
+	bool (*gone)(void);
 	bool (*unseen)(void);
 	void (*detach)(struct speed *s);
 };
@@ -214,10 +216,7 @@ extern const struct spd_ops spd_socket_ops;
 ssize_t spd_plain_send(struct speed *s, const struct iovec *iov, int n, size_t skip, int flags);
 ssize_t spd_plain_recv(struct speed *s, const struct iovec *iov, int n, size_t skip, int flags);
 
-/*
- * For spd_wait() and in flags of a plain call, which takes it off, in the place of
- * MSG_SYN: bytes of the transfer were moved before.
- */
+/* For spd_wait(), in the place of MSG_SYN: bytes of the transfer were moved before. */
 #define SPD_MOVED		0x400
 
 /* What a transfer keeps between calls of spd_wait(); 0 at first. */

@@ -109,7 +109,7 @@ static ssize_t memfd_send(struct speed *s, const struct iovec *iov, int n, int f
 
 	if (len < 0)
 		return -1;
-	if (flags & ~(MEMFD_FLAGS | SPD_MOVED))
+	if (flags & ~MEMFD_FLAGS)
 		return memfd_fail(EOPNOTSUPP);
 	if (speed_load(&r->side.kern->flags) & SPEED_CLOSED) {
 		if (!(flags & MSG_NOSIGNAL))
@@ -140,7 +140,7 @@ static ssize_t memfd_recv(struct speed *s, const struct iovec *iov, int n, int f
 		return 0;
 	if (spd_role_mine(r) && !(flags & MSG_PEEK))
 		return memfd_fail(EDEADLK);
-	if (flags & ~(MEMFD_FLAGS | SPD_MOVED))
+	if (flags & ~MEMFD_FLAGS)
 		return memfd_fail(EOPNOTSUPP);
 	return memfd_fail(live ? ECONNRESET : EAGAIN);	/* a record's header that lies */
 }

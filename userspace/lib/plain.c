@@ -114,8 +114,8 @@ static ssize_t plain_rest(struct speed *s, struct spd_iter *it, int flags, bool 
 	size_t bytes;
 	int n;
 
-	while ((n = plain_batch(it, batch, &bytes))) {
-		got = plain_call(s, batch, n, flags | SPD_MOVED, sending);
+	while (!(s->ops->gone && s->ops->gone()) && (n = plain_batch(it, batch, &bytes))) {
+		got = plain_call(s, batch, n, flags, sending);
 		if (got < 0) {
 			plain_keep(s, sending);
 			break;

@@ -13,7 +13,6 @@ static ssize_t socket_send(struct speed *s, const struct iovec *iov, int n, int 
 {
 	struct msghdr msg = { .msg_iov = (struct iovec *)iov, .msg_iovlen = (size_t)n };
 
-	flags &= ~SPD_MOVED;
 	if (n == 1)
 		return spd_sys_sendto(spd_fd(s), iov->iov_base, iov->iov_len, flags);
 	return spd_sys_sendmsg(spd_fd(s), &msg, flags);
@@ -23,7 +22,6 @@ static ssize_t socket_recv(struct speed *s, const struct iovec *iov, int n, int 
 {
 	struct msghdr msg = { .msg_iov = (struct iovec *)iov, .msg_iovlen = (size_t)n };
 
-	flags &= ~SPD_MOVED;
 	if (n == 1)
 		return spd_sys_recvfrom(spd_fd(s), iov->iov_base, iov->iov_len, flags);
 	return spd_sys_recvmsg(spd_fd(s), &msg, flags);

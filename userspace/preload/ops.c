@@ -45,12 +45,12 @@ static void ops_settle_down(const struct call *c, const struct speed *s, int rol
 }
 
 /* Before a plain call. Return: whether to make it. */
-static bool ops_before(struct speed *s, int role, int flags)
+static bool ops_before(struct speed *s, int role)
 {
 	const struct call *c = call_now;
 
 	if (spd_unlikely(call_gone(c))) {
-		if (!c->slept && !(flags & SPD_MOVED))
+		if (!c->slept)
 			return true;
 		errno = EBADF;
 		return false;
@@ -60,13 +60,18 @@ static bool ops_before(struct speed *s, int role, int flags)
 	return true;
 }
 
+/* What is left of a transfer is the old socket's. */
+static bool ops_gone(void)
+{
+	return call_gone(call_now);
+}
+
 static ssize_t ops_send(struct speed *s, const struct iovec *iov, int n, int flags)
 {
 	struct msghdr msg = { .msg_iov = (struct iovec *)iov, .msg_iovlen = (size_t)n };
 
-	if (!ops_before(s, SPEED_ROLE_TX, flags))
+	if (!ops_before(s, SPEED_ROLE_TX))
 		return -1;
-	flags &= ~SPD_MOVED;
 	if (n == 1)
 		return REAL(send)(call_fd(), iov->iov_base, iov->iov_len, flags);
 	return REAL(sendmsg)(call_fd(), &msg, flags);
@@ -76,9 +81,8 @@ static ssize_t ops_recv(struct speed *s, const struct iovec *iov, int n, int fla
 {
 	struct msghdr msg = { .msg_iov = (struct iovec *)iov, .msg_iovlen = (size_t)n };
 
-	if (!ops_before(s, SPEED_ROLE_RX, flags))
+	if (!ops_before(s, SPEED_ROLE_RX))
 		return -1;
-	flags &= ~SPD_MOVED;
 	if (n == 1)
 		return REAL(recv)(call_fd(), iov->iov_base, iov->iov_len, flags);
 	return REAL(recvmsg)(call_fd(), &msg, flags);
@@ -158,6 +162,7 @@ void ops_start(void)
 	ops_preload = spd_socket_ops;
 	ops_preload.send = ops_send;
 	ops_preload.recv = ops_recv;
+	ops_preload.gone = ops_gone;
 	ops_preload.wait = ops_wait;
 	ops_preload.ask = ops_ask;
 	ops_preload.unseen = crew_unseen;
