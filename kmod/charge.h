@@ -22,6 +22,7 @@ void speed_charge_group_of(struct sock *child, const struct sock *listener);
 int speed_charge_bounds(struct net *net, struct speed_user *user, size_t bytes);
 void speed_uncharge_bounds(struct net *net, struct speed_user *user, size_t bytes);
 bool speed_charge_short(struct net *net, size_t bytes);
+bool speed_user_short(const struct speed_user *user, size_t bytes);
 int speed_charge(struct sock *sk, size_t bytes);
 void speed_uncharge(struct sock *sk, size_t bytes);
 void speed_charge_end(struct sock *sk);

@@ -94,10 +94,15 @@ static bool reader_gone(const struct speed_ring *ring)
 	return sock_flag(speed_ring_reader(ring), SOCK_DEAD);
 }
 
+/* Who has just written there looks whether anybody reads it: a while is left to him. */
 static bool ring_idle(struct speed_ring *ring, unsigned long idle)
 {
-	return time_after_eq(jiffies, READ_ONCE(ring->used) + idle) &&
-	       (!speed_ring_unread(ring) || reader_gone(ring));
+	if (speed_ring_unread(ring)) {
+		if (!reader_gone(ring))
+			return false;
+		idle = REAP_IDLE;
+	}
+	return time_after_eq(jiffies, READ_ONCE(ring->used) + idle);
 }
 
 /**
@@ -261,12 +266,14 @@ static void reap_work(struct work_struct *work)
  */
 bool speed_reap_now(struct speed_ring *wants, size_t bytes)
 {
-	const struct speed_whose whose = speed_whose_help(wants, bytes);
 	unsigned int left = REAP_NOW;
+	struct speed_whose whose;
 	struct speed_ring *ring;
 	bool news;	/* not now */
 	size_t taken = 0;
 
+	if (!speed_whose_help(wants, bytes, &whose))
+		return false;
 	while (left && taken < 8 * bytes) {
 		ring = next_ring(&reap_rings, &left, 0, &whose, &news);
 		if (!ring)

@@ -201,6 +201,7 @@ static inline bool shim_is_ip6(const struct sock *sk)
 /* shim_match.c */
 struct sock *shim_find_peer(struct sock *sk, bool anew);
 void shim_join(struct shim *shim, struct sock *peer);
+bool shim_join_soon(struct shim *shim, const struct sock *peer);
 void shim_join_late(struct shim *shim);
 void shim_find_late(struct shim *shim);
 

@@ -77,13 +77,18 @@ void shim_drop_pair(struct speed_pair *pair, int end)
 	speed_pair_put(pair);
 }
 
+/* A reader's end was not told of, and its reads move nothing else. */
+static bool moves_freely(const struct sock *sk)
+{
+	return !shim_ended(sk) && READ_ONCE(sk->sk_peek_off) < 0;
+}
+
 /* Nothing but the ring is next, for who looks at nothing but the ring. */
 static bool ring_is_next(const struct speed_ring *ring)
 {
 	const struct sock *sk = speed_ring_reader(ring);
 
-	return !shim_tcp_unread(sk) && !shim_tcp_before(ring, sk) && !shim_ended(sk) &&
-	       READ_ONCE(sk->sk_peek_off) < 0;
+	return !shim_tcp_unread(sk) && !shim_tcp_before(ring, sk) && moves_freely(sk);
 }
 
 /* For struct speed_door. */
@@ -145,7 +150,7 @@ static void look(const struct speed_map *map)
 
 	if (leased(tx, SPEED_ROLE_TX) && shim_why(tx))
 		stop(tx, SPEED_ROLE_TX);
-	if (leased(rx, SPEED_ROLE_RX) && (shim_why(rx) || shim_ended(pair->sk[map->end])))
+	if (leased(rx, SPEED_ROLE_RX) && (shim_why(rx) || !moves_freely(pair->sk[map->end])))
 		stop(rx, SPEED_ROLE_RX);
 }
 

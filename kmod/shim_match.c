@@ -167,12 +167,19 @@ static bool join_known(struct shim *shim, struct shim *other, const struct givin
 	return false;
 }
 
+/* One that was given up has nobody at its other end until it is connected anew. */
+static bool has_peer(const struct shim *shim)
+{
+	return !((1 << READ_ONCE(shim->sk->sk_state)) &
+		 (TCPF_CLOSE | TCPF_LISTEN | TCPF_SYN_SENT));
+}
+
 /* What TCP says of the two from here on is of connections that @since tells of. */
 static bool hold_on(struct shim *shim, struct shim *other, struct giving *since)
 {
 	since->shim = smp_load_acquire(&shim->giving);	/* before what TCP says */
 	since->peer = smp_load_acquire(&other->giving);	/* the same */
-	return !(since->shim & 1) && !(since->peer & 1);
+	return !(since->shim & 1) && !(since->peer & 1) && has_peer(shim) && has_peer(other);
 }
 
 /**
@@ -195,6 +202,31 @@ void shim_join(struct shim *shim, struct sock *peer)
 	    fits(shim->sk, peer) && join_known(shim, other, &since))
 		speed_count(SPEED_STAT_TCP_PAIRED);
 	rcu_read_unlock();
+}
+
+/**
+ * shim_join_soon() - two of one piece of memory have found each other
+ * @shim: the child, locked
+ * @peer: its client, held
+ *
+ * The pair is made when there are bytes: shim_join_late(). A client that gave the
+ * connection up says so under its lock, before and after TCP forgets it.
+ *
+ * Context: any but hard interrupt.
+ * Return: whether they belong together still.
+ */
+bool shim_join_soon(struct shim *shim, const struct sock *peer)
+{
+	struct shim_conn *conn = shim_conn(shim);
+	struct shim *client = &conn->end[!shim->slot];
+	bool done;
+
+	spin_lock_bh(&client->lock);
+	done = !(client->giving & 1) && has_peer(client) && fits(shim->sk, peer);
+	if (done)
+		smp_store_release(&conn->joined, true);	/* shim_join_late() */
+	spin_unlock_bh(&client->lock);
+	return done;
 }
 
 /* Hold the socket of another part, unless it is on its way out. */

@@ -177,12 +177,10 @@ static void client_arrives(struct sock *sk, const struct speed_net *sn)
 /* In one piece of memory with its client: the pair is made when there are bytes. */
 static void join(struct shim *shim, struct sock *peer)
 {
-	if (!shim->slot) {
+	if (!shim->slot)
 		shim_join(shim, peer);
-		return;
-	}
-	speed_count(SPEED_STAT_TCP_PAIRED);
-	smp_store_release(&shim_conn(shim)->joined, true);	/* shim_join_late() */
+	else if (shim_join_soon(shim, peer))
+		speed_count(SPEED_STAT_TCP_PAIRED);
 }
 
 static void child_comes(struct sock *sk, const struct speed_net *sn)

@@ -178,11 +178,17 @@ int speed_tx_pause(struct sock *sk, struct speed_ring *ring, u64 want, long *tim
 	return err ?: speed_sock_error(sk);
 }
 
+/* Room that makes a call worth a holder's lease: it is not taken to cut a short message. */
+static u64 worth(struct speed_ring *ring, size_t len)
+{
+	return clamp_t(u64, speed_ring_limit(ring) / 4, 1, len);
+}
+
 /* Nothing to be had, and not worth a holder's lease to find out. */
-static bool hopeless(struct speed_ring *ring, long timeo)
+static bool hopeless(struct speed_ring *ring, u64 want, long timeo)
 {
 	return !timeo && READ_ONCE(ring->role[SPEED_ROLE_TX].epoch) &&
-	       !speed_space_ready(ring, 1);
+	       !speed_space_ready(ring, want);
 }
 
 static noinline ssize_t tx_slow(struct sock *sk, struct speed_ring *ring, struct msghdr *msg,
@@ -192,21 +198,24 @@ static noinline ssize_t tx_slow(struct sock *sk, struct speed_ring *ring, struct
 	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	size_t sent = 0;
 	ssize_t n;
+	u64 want;
 
 	if (!len)
 		return speed_tx_error(sk);
 	while (sent < len) {
 		n = 0;
-		if (!hopeless(ring, timeo)) {
+		want = worth(ring, len - sent);
+		if (!hopeless(ring, want, timeo)) {
 			if (mutex_lock_killable(lock))
 				return sent ?: -EINTR;
 			n = put_all(sk, ring, msg, len - sent);
 			mutex_unlock(lock);
+			want = 1;
 		}
 		if (n > 0)
 			sent += n;
 		else if (!n)
-			n = speed_tx_pause(sk, ring, 1, &timeo);
+			n = speed_tx_pause(sk, ring, want, &timeo);
 		if (n < 0)
 			return sent ?: n;
 	}

@@ -168,6 +168,20 @@ bool speed_charge_short(struct net *net, size_t bytes)
 	return atomic_long_read(&sn->mem) + bytes > READ_ONCE(sn->mem_max);
 }
 
+/**
+ * speed_user_short() - is there less left of a user's bound?
+ * @user: the user
+ * @bytes: than so much
+ *
+ * Context: any.
+ */
+bool speed_user_short(const struct speed_user *user, size_t bytes)
+{
+	unsigned long all = READ_ONCE(speed_net(&init_net)->mem_max);
+
+	return atomic_long_read(&user->bytes) + bytes > speed_user_max(user, all);
+}
+
 void speed_uncharge_bounds(struct net *net, struct speed_user *user, size_t bytes)
 {
 	atomic_long_sub(bytes, &user->bytes);

@@ -41,20 +41,24 @@ bool speed_is_of(const struct speed_ring *ring, const struct speed_whose *whose)
  * speed_whose_help() - whose rings' pages help a ring that was refused some
  * @ring: the ring
  * @bytes: how many it was refused
+ * @whose: filled in: who pays for them
  *
- * Of the bounds that are reached the widest counts. One that has room by now, and a control
- * group's, are taken for the user's.
+ * Of all bounds that are reached: the user's own, that of the namespace, the machine's. One
+ * that has room by now, and a control group's, are taken for the user's.
  *
  * Context: may sleep.
- * Return: who pays for them; anybody where the machine's bound is reached.
+ * Return: whether anybody's do; nobody's where there is no memory for the user's account.
  */
-struct speed_whose speed_whose_help(const struct speed_ring *ring, size_t bytes)
+bool speed_whose_help(const struct speed_ring *ring, size_t bytes, struct speed_whose *whose)
 {
+	const struct speed_user *user = payer_user(ring);
 	struct net *net = payer_net(ring);
+	bool all = speed_charge_short(&init_net, bytes);
+	bool some = !net_eq(net, &init_net) && speed_charge_short(net, bytes);
 
-	if (speed_charge_short(&init_net, bytes))
-		return (struct speed_whose){};
-	if (speed_charge_short(net, bytes))
-		return (struct speed_whose){ .net = net };
-	return (struct speed_whose){ .user = payer_user(ring) };
+	if (!user)
+		return false;
+	whose->net = some ? net : NULL;
+	whose->user = speed_user_short(user, bytes) || !(all || some) ? user : NULL;
+	return true;
 }

@@ -22,6 +22,6 @@ struct speed_whose {
 };
 
 bool speed_is_of(const struct speed_ring *ring, const struct speed_whose *whose);
-struct speed_whose speed_whose_help(const struct speed_ring *ring, size_t bytes);
+bool speed_whose_help(const struct speed_ring *ring, size_t bytes, struct speed_whose *whose);
 
 #endif

@@ -230,6 +230,34 @@ static void library_maps(const struct transport *t)
 	pair_close(e);
 }
 
+/* A ring too full for a short message that may not wait: none of it, and no lease for that. */
+static void full_kept(const struct transport *t)
+{
+	static char buf[100];
+	struct speed_stats s;
+	struct end e[2];
+	struct speed *m;
+	int sent = 0;
+
+	tp_pair(t, e);
+	m = speed_attach(e[0].fd, 0);
+	MUST(m);
+	WANT_OK(speed_map(m, SPEED_MAP_TX), "speed_map");
+	while (speed_send(m, buf, sizeof(buf), MSG_DONTWAIT) == sizeof(buf))
+		sent++;
+	WANT_ERR(speed_send(m, buf, sizeof(buf), MSG_DONTWAIT), EAGAIN, "there is no room");
+	WANT_OK(speed_get_stats(m, &s), "speed_get_stats");
+	WANT(s.mapped_sends, sent, 0, "all by the ring");
+	WANT(s.revocations, 0, 0, "revocations");
+	while (sent--)
+		MUST(recv(e[1].fd, buf, sizeof(buf), MSG_WAITALL) == sizeof(buf));
+	WANT(speed_send(m, buf, sizeof(buf), MSG_DONTWAIT), sizeof(buf), 0, "then it goes on");
+	WANT_OK(speed_get_stats(m, &s), "speed_get_stats");
+	WANT(s.leases, 1, 0, "by the same lease");
+	speed_detach(m);
+	pair_close(e);
+}
+
 static const struct test_case cases[] = {
 	{ "by_hand", by_hand, CASE_STREAM | CASE_SPEED | CASE_FUSED },
 	{ "forked", forked, CASE_STREAM | CASE_SPEED | CASE_FUSED },
@@ -237,6 +265,7 @@ static const struct test_case cases[] = {
 	{ "stray", stray, CASE_STREAM | CASE_SPEED | CASE_FUSED },
 	{ "unmapped", unmapped, CASE_STREAM | CASE_SPEED | CASE_FUSED },
 	{ "not_for_others", not_for_others, CASE_STREAM | CASE_SPEED | CASE_FUSED },
+	{ "full_kept", full_kept, CASE_STREAM | CASE_SPEED },
 	{ "library_maps", library_maps, CASE_BOTH | CASE_SPEED | CASE_FUSED },
 };
 

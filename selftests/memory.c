@@ -422,10 +422,52 @@ static void others(const struct transport *t)
 	pair_close(e);
 }
 
+/* Return: how many connections of another user got memory. */
+static int fill_half(void *arg)
+{
+	static struct end e[PAIRS][2];
+
+	if (setgid(12345) || setuid(12345))
+		return 100;
+	return fill_up(arg, e, PAIRS, 100);
+}
+
+/* The same where nothing is left to anybody: a user's own bound is reached, and counts. */
+static void half_of_all(const struct transport *t)
+{
+	int i, other, kept;
+	struct end e[4][2];
+	char old[32], text[32];
+	long begin;
+	char c;
+
+	if (geteuid())
+		trace_skip("needs root, to be another user");
+	MUST(sysctl_get("mem_max", old, sizeof(old)) == 0);
+	snprintf(text, sizeof(text), "%d", 8 * RING);
+	for (i = 0; i < 4; i++)
+		tp_pair_sized(t, e[i], RING / 2);
+	MUST(sysctl_set("mem_max", text) == 0);
+	do {	/* in less time than makes them idle */
+		begin = now_ms();
+		for (i = 0; i < 4; i++)
+			MUST(send(e[i][0].fd, "x", 1, 0) == 1 && recv(e[i][1].fd, &c, 1, 0) == 1);
+		other = process_join(process_start(fill_half, (void *)t));
+		for (i = 0, kept = 0; i < 4; i++)
+			kept += !proc_speed_says(e[i][0].fd, "ring", "0/0");
+	} while (now_ms() - begin > 800);
+	MUST(sysctl_set("mem_max", old) == 0);
+	WANT(other, 4, 0, "a user takes his half");
+	WANT(kept, 4, 0, "another's rings keep their pages");
+	for (i = 0; i < 4; i++)
+		pair_close(e[i]);
+}
+
 static const struct test_case cases[] = {
 	{ "limit", limit, CASE_BOTH | CASE_SPEED },
 	{ "user_share", user_share, CASE_STREAM | CASE_SPEED },
 	{ "others", others, CASE_STREAM | CASE_SPEED },
+	{ "half_of_all", half_of_all, CASE_STREAM | CASE_SPEED },
 	{ "idle", idle, CASE_BOTH | CASE_SPEED },
 	{ "pool", pool, CASE_STREAM | CASE_SPEED },
 	{ "zeroed", zeroed, CASE_BOTH | CASE_SPEED | CASE_PATHS | CASE_UNMAPPED },

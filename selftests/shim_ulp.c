@@ -8,6 +8,8 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
+#include "regions.h"
+#include "shim_held.h"
 #include "stress.h"
 #include "tcp_pair.h"
 
@@ -238,6 +240,26 @@ static void listener_lets_go(const struct transport *t)
 	}
 }
 
+/* A mapped connection is given up, and the socket listens: its close leaves nothing behind. */
+static void mapped_then_listens(const struct transport *t)
+{
+	struct shim_held before;
+	struct speed_lease l;
+	int fd[2];
+
+	(void)t;
+	tcp_own_net();
+	shim_orphans_brief();
+	shim_held_begin(&before);
+	pair_asking(3, fd);
+	WANT_TRUE(tcp_exchange(fd) && tcp_fused(fd), "fused");
+	WANT_OK(lease_role(fd[0], SPEED_ROLE_TX, &l), "lease");
+	WANT_OK(tcp_give_up(fd[0]), "give it up");
+	WANT_OK(listen(fd[0], 8), "listen");
+	tcp_close(fd);
+	shim_held_end(&before);
+}
+
 static const struct test_case cases[] = {
 	{ "before", before, CASE_STREAM | CASE_SPEED },
 	{ "after", after, CASE_STREAM | CASE_SPEED },
@@ -246,6 +268,7 @@ static const struct test_case cases[] = {
 	{ "sysctl_counts", sysctl_counts, CASE_STREAM | CASE_SPEED },
 	{ "other_lives", other_lives, CASE_STREAM | CASE_SPEED },
 	{ "then_listens", then_listens, CASE_STREAM | CASE_SPEED },
+	{ "mapped_then_listens", mapped_then_listens, CASE_STREAM | CASE_SPEED },
 	{ "listener_lets_go", listener_lets_go, CASE_STREAM | CASE_SPEED },
 };
 

@@ -217,7 +217,7 @@ struct speed_settle {
  * direction is fused and has data pages, which go back when it was not used for
  * one to two seconds, and, to a consumer, nothing of TCP's comes first; else
  * SPEED_LEASE is EAGAIN. SPEED_OVERFLOW says that bytes go by TCP, or shall. Who
- * does not mind it loses the lease within 100 ms.
+ * does not mind it loses the lease within 100 ms, the time in page faults not counted.
  */
 
 /* Why bytes go by TCP. */
