@@ -135,6 +135,8 @@ void speed_queue_purge(struct sock *sk)
 	WRITE_ONCE(sk->sk_state, TCP_CLOSE);
 	spin_unlock(&speed_sk(sk)->queue_lock);
 	wake_up_interruptible_all(&speed_sk(sk)->room);
-	while ((child = dequeue(sk)))
+	while ((child = dequeue(sk))) {
 		speed_sock_close(child, true);
+		cond_resched();
+	}
 }

@@ -118,8 +118,8 @@ static int connect_once(struct sock *sk, struct sock *listener)
 	if (err)
 		return err;
 	child = speed_sock_new(sock_net(sk), NULL, sk->sk_type, 0, listener);
-	if (!child)
-		return -ENOMEM;
+	if (IS_ERR(child))
+		return PTR_ERR(child);
 	inherit(child, listener);
 	err = -ENOMEM;
 	pair = speed_pair_new(&speed_door, sk, child, sk->sk_type);

@@ -3,6 +3,7 @@
  * The family: making and releasing sockets, and the socket calls as they
  * arrive, checked and passed on to the file whose matter they are.
  */
+#include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <net/sock.h>
@@ -25,12 +26,24 @@ int speed_family = SPEED_FAMILY_DEFAULT;
 module_param_named(family, speed_family, int, 0444);
 MODULE_PARM_DESC(family, "address family number to use (default 18)");
 
+static atomic_long_t socks;	/* of all namespaces */
+
 static void sock_destruct(struct sock *sk)
 {
 	speed_charge_end(sk);
 	speed_addr_put(speed_sk(sk)->addr);
 	speed_user_put(speed_sk(sk)->user);
 	mutex_destroy(&speed_sk(sk)->charge_lock);
+	atomic_long_dec(&socks);
+}
+
+/* As many as AF_UNIX's may be: those that wait for accept() are in no table of descriptors. */
+static bool count_in(void)
+{
+	if (atomic_long_inc_return(&socks) <= 2 * get_max_files())
+		return true;
+	atomic_long_dec(&socks);
+	return false;
 }
 
 static void list_add_sock(struct sock *sk)
@@ -60,23 +73,24 @@ static void list_del_sock(struct sock *sk)
  * @listener: who pays for it, in the place of the current task; or NULL
  *
  * Context: may sleep.
- * Return: the socket with one reference, or NULL.
+ * Return: the socket with one reference; -ENFILE where there are too many, or -ENOMEM.
  */
 struct sock *speed_sock_new(struct net *net, struct socket *sock, int type, int kern,
 			    const struct sock *listener)
 {
-	struct speed_user *user = listener ? speed_user_hold(speed_sk(listener)->user)
-					   : speed_user_get(current_euid());
+	struct speed_user *user;
 	struct speed_sock *ss;
 	struct sock *sk;
 
+	if (!count_in())
+		return ERR_PTR(-ENFILE);
+	user = listener ? speed_user_hold(speed_sk(listener)->user)
+			: speed_user_get(current_euid());
 	if (!user)
-		return NULL;
+		goto uncount;
 	sk = sk_alloc(net, speed_family, GFP_KERNEL_ACCOUNT, &speed_proto, kern);
-	if (!sk) {
-		speed_user_put(user);
-		return NULL;
-	}
+	if (!sk)
+		goto put_user;
 	if (listener)
 		speed_charge_group_of(sk, listener);
 	sock_init_data(sock, sk);
@@ -91,6 +105,11 @@ struct sock *speed_sock_new(struct net *net, struct socket *sock, int type, int 
 	init_waitqueue_head(&ss->room);
 	list_add_sock(sk);
 	return sk;
+put_user:
+	speed_user_put(user);
+uncount:
+	atomic_long_dec(&socks);
+	return ERR_PTR(-ENOMEM);
 }
 
 /**
@@ -215,7 +234,7 @@ static int family_create(struct net *net, struct socket *sock, int protocol, int
 		return -ESOCKTNOSUPPORT;
 	sock->state = SS_UNCONNECTED;
 	sock->ops = sock->type == SOCK_STREAM ? &stream_ops : &record_ops;
-	return speed_sock_new(net, sock, sock->type, kern, NULL) ? 0 : -ENOMEM;
+	return PTR_ERR_OR_ZERO(speed_sock_new(net, sock, sock->type, kern, NULL));
 }
 
 static struct net_proto_family the_family __ro_after_init = {

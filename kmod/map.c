@@ -105,6 +105,15 @@ static struct page *live_page(struct speed_map *map, const struct place *place)
 	}
 }
 
+/*
+ * Such as userfaultfd's of a page that is protected before it has come: no page goes over
+ * it, and the access would come again for ever, also in the kernel, where no signal ends it.
+ */
+static bool has_marker(const struct vm_fault *vmf)
+{
+	return (vmf->flags & FAULT_FLAG_ORIG_PTE_VALID) && !pte_none(vmf->orig_pte);
+}
+
 static vm_fault_t map_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
@@ -116,7 +125,7 @@ static vm_fault_t map_fault(struct vm_fault *vmf)
 	vm_fault_t ret;
 
 	if (!place_of((u64)vmf->pgoff << PAGE_SHIFT, &place) ||
-	    place.page >= region_pages(map, place.role, place.region))
+	    place.page >= region_pages(map, place.role, place.region) || has_marker(vmf))
 		return VM_FAULT_SIGBUS;
 	filemap_invalidate_lock_shared(mapping);
 	if (map->term[place.role].holder == holder)

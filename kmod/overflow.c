@@ -25,9 +25,10 @@ static u32 chunk_weight(const struct speed_chunk *chunk)
 	return max(chunk->len - chunk->taken, 1u);
 }
 
+/* What the allocator spends on it. */
 static size_t chunk_bytes(u32 len)
 {
-	return sizeof(struct speed_chunk) + len;
+	return kmalloc_size_roundup(sizeof(struct speed_chunk) + len);
 }
 
 static bool need_list(struct speed_ring *ring)
@@ -173,8 +174,10 @@ void speed_overflow_purge(struct speed_ring *ring)
 {
 	struct speed_chunk *chunk;
 
-	while ((chunk = speed_overflow_first(ring)))
+	while ((chunk = speed_overflow_first(ring))) {
 		speed_overflow_take(ring, chunk, chunk->len - chunk->taken);
+		cond_resched();
+	}
 }
 
 /**
@@ -188,8 +191,10 @@ void speed_overflow_free(struct speed_ring *ring)
 
 	if (!o)
 		return;
-	list_for_each_entry_safe(chunk, next, &o->list, node)
+	list_for_each_entry_safe(chunk, next, &o->list, node) {
 		speed_chunk_free(speed_ring_writer(ring), chunk);
+		cond_resched();	/* as many as there are bytes of a limit */
+	}
 	ring->overflow = NULL;
 	kfree(o);
 }

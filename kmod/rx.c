@@ -93,8 +93,10 @@ static int peek_overflow(struct take *t)
 	struct speed_chunk *chunk = speed_overflow_first(t->ring);
 	int err = 0;
 
-	for (; !err && chunk && t->len; chunk = speed_overflow_next(t->ring, chunk))
+	for (; !err && chunk && t->len; chunk = speed_overflow_next(t->ring, chunk)) {
 		err = take_chunk(t, chunk);
+		cond_resched();
+	}
 	return err;
 }
 

@@ -87,8 +87,10 @@ static int find(struct speed_ring *ring, u32 *skip, struct found *f)
 	if (n)
 		return n;
 	f->chunk = speed_overflow_first(ring);
-	while (f->chunk && passed(f->chunk->len, skip))
+	while (f->chunk && passed(f->chunk->len, skip)) {
 		f->chunk = speed_overflow_next(ring, f->chunk);
+		cond_resched();
+	}
 	if (!f->chunk)
 		return 0;
 	f->len = f->chunk->len;
@@ -233,8 +235,10 @@ static u64 overflow_payload(struct speed_ring *ring)
 	struct speed_chunk *chunk = speed_overflow_first(ring);
 	u64 sum = 0;
 
-	for (; chunk; chunk = speed_overflow_next(ring, chunk))
+	for (; chunk; chunk = speed_overflow_next(ring, chunk)) {
 		sum += chunk->len;
+		cond_resched();
+	}
 	return sum;
 }
 

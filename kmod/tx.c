@@ -18,7 +18,7 @@
 #include "tx.h"
 #include "wait.h"
 
-#define CHUNK_MAX	(64u << 10)
+#define CHUNK_MAX	((64u << 10) - sizeof(struct speed_chunk))
 
 /* Either end may have said that nothing more is sent, or the reader's has been closed. */
 static inline bool ended(const struct sock *sk, const struct speed_ring *ring)
@@ -178,17 +178,11 @@ int speed_tx_pause(struct sock *sk, struct speed_ring *ring, u64 want, long *tim
 	return err ?: speed_sock_error(sk);
 }
 
-/* Room that makes a call worth a holder's lease: it is not taken to cut a short message. */
-static u64 worth(struct speed_ring *ring, size_t len)
-{
-	return clamp_t(u64, speed_ring_limit(ring) / 4, 1, len);
-}
-
 /* Nothing to be had, and not worth a holder's lease to find out. */
-static bool hopeless(struct speed_ring *ring, u64 want, long timeo)
+static bool hopeless(struct speed_ring *ring, long timeo)
 {
 	return !timeo && READ_ONCE(ring->role[SPEED_ROLE_TX].epoch) &&
-	       !speed_space_ready(ring, want);
+	       !speed_space_ready(ring, 1);
 }
 
 static noinline ssize_t tx_slow(struct sock *sk, struct speed_ring *ring, struct msghdr *msg,
@@ -198,24 +192,21 @@ static noinline ssize_t tx_slow(struct sock *sk, struct speed_ring *ring, struct
 	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	size_t sent = 0;
 	ssize_t n;
-	u64 want;
 
 	if (!len)
 		return speed_tx_error(sk);
 	while (sent < len) {
 		n = 0;
-		want = worth(ring, len - sent);
-		if (!hopeless(ring, want, timeo)) {
+		if (!hopeless(ring, timeo)) {
 			if (mutex_lock_killable(lock))
 				return sent ?: -EINTR;
 			n = put_all(sk, ring, msg, len - sent);
 			mutex_unlock(lock);
-			want = 1;
 		}
 		if (n > 0)
 			sent += n;
 		else if (!n)
-			n = speed_tx_pause(sk, ring, want, &timeo);
+			n = speed_tx_pause(sk, ring, 1, &timeo);
 		if (n < 0)
 			return sent ?: n;
 	}

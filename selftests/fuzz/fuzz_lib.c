@@ -167,6 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	handle = spd_handle_new(-1, op & 1 ? SOCK_SEQPACKET : SOCK_STREAM, SPEED_ATTACH_SINGLE,
 				&ops);
 	must(handle);
+	handle->whole = op & 4;
 	handle->alive = &handle->generation;
 	for (role = 0; role < SPEED_ROLES; role++)
 		handle->role[role].countdown = 0;

@@ -2,6 +2,7 @@
 /*
  * Handles: attach, detach, settings and counters.
  */
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -55,6 +56,7 @@ void spd_handle_init(struct speed *s, int fd, int type, unsigned int flags,
 	s->type = type;
 	s->flags = flags;
 	s->kept = 0;
+	s->whole = false;
 	s->spin_us = SPEED_SPIN_DEFAULT;
 	for (int i = 0; i < SPEED_ROLES; i++) {
 		spd_role_forget(&s->role[i]);
@@ -84,18 +86,20 @@ void spd_handle_free(struct speed *s)
 SPD_PUBLIC struct speed *speed_attach(int fd, unsigned int flags)
 {
 	socklen_t len = sizeof(int);
+	int type, protocol;
 	struct speed *s;
-	int type;
 
 	if (flags & ~(SPEED_ATTACH_SINGLE | SPEED_ATTACH_NOMAP)) {
 		errno = EINVAL;
 		return NULL;
 	}
-	if (spd_sys_getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len))
+	if (spd_sys_getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) ||
+	    spd_sys_getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len))
 		return NULL;
 	s = spd_handle_new(fd, type, flags, &spd_socket_ops);
 	if (!s)
 		return NULL;
+	s->whole = protocol == IPPROTO_TCP;
 	if (spd_fork_watch(s)) {
 		spd_handle_free(s);
 		return NULL;

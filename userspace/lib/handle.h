@@ -172,6 +172,7 @@ struct spd_role {
  * @mending: the generation for which a thread resets the handle
  * @calls: plain calls made
  * @kept: an error for the next plain call to tell, or 0; see plain.c
+ * @whole: a plain call takes a message that is not long as a whole or not at all: TCP's
  * @role: the two directions
  */
 struct speed {
@@ -185,6 +186,7 @@ struct speed {
 	unsigned long		mending;
 	__u64			calls;
 	int			kept;
+	bool			whole;
 	struct spd_role		role[SPEED_ROLES];
 };
 

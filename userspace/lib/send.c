@@ -18,11 +18,11 @@ static __u64 send_want(const struct spd_role *r, size_t left)
 
 /*
  * What has to fit for any of it to go in, lest another's bytes come in the middle of
- * a message that is not long. A memfd pair has no plain call.
+ * a message that is not long. Where plain calls do not mind, nor does this.
  */
 static __u64 send_least(const struct speed *s, const struct spd_role *r, size_t left, size_t done)
 {
-	return s->fd >= 0 && !done && left <= r->side.size / 4 ? left : 1;
+	return s->whole && !done && left <= r->side.size / 4 ? left : 1;
 }
 
 /*

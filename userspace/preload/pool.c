@@ -204,6 +204,7 @@ __u64 pool_make(int fd, int type, bool inet, bool nonblock, __u64 key)
 	if (!ready)
 		return 0;
 	h->inet = inet;
+	h->s.whole = inet;
 	__atomic_store_n(&pool.keys[h->number], key, __ATOMIC_RELAXED);
 	/* Referred to before it is busy: who sweeps takes it for one to be retired. */
 	word = pool_life_word(h, __atomic_add_fetch(&h->life, 1, __ATOMIC_SEQ_CST));
