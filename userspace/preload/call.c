@@ -17,7 +17,7 @@
 #define LOOK_AGAIN	1024		/* a TCP socket may become one: twice as many */
 #define LOOK_DOUBLES	10		/* each time, so often */
 #define LOOK_NEVER	(1 << 30)	/* no such socket */
-#define LOOK_WORD	(POOL_WORD_MIN - 1)	/* a handle is about to be given */
+#define LOOK_WORDS	(POOL_WORD_MIN / 2)	/* from here on: a handle is about to be given */
 
 __thread struct call *call_now;
 
@@ -107,6 +107,12 @@ static bool look_swap(struct entry *e, __u64 from, __u64 to)
 					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
+/* Another's, who looks at what the number is after it was closed, is another word. */
+static __u64 look_word(const struct call *c)
+{
+	return LOOK_WORDS + c->closed % LOOK_WORDS;
+}
+
 /*
  * Give the number its handle, unless it was closed meanwhile. Who gives it to another
  * descriptor counts first and clears the word then, and may have done both before this:
@@ -115,14 +121,16 @@ static bool look_swap(struct entry *e, __u64 from, __u64 to)
  */
 static struct slot *look_install(struct call *c, __u64 word)
 {
+	__u64 mine = look_word(c);
+
 	table_reach(c->fd);
-	if (!look_swap(c->e, c->word, LOOK_WORD)) {
+	if (!look_swap(c->e, c->word, mine)) {
 		pool_put(word);
 		return NULL;
 	}
 	if (__atomic_load_n(&c->e->closed, __ATOMIC_SEQ_CST) != c->closed ||
-	    !look_swap(c->e, LOOK_WORD, word)) {
-		table_bare(c->e, LOOK_WORD, 0, 0);
+	    !look_swap(c->e, mine, word)) {
+		table_bare(c->e, mine, 0, 0);
 		pool_put(word);
 		return NULL;
 	}
