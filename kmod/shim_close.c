@@ -114,16 +114,6 @@ static void close_pair(struct sock *sk, struct speed_pair *pair, int end)
 	release_sock(sk);
 }
 
-/* A connection that was given up before: its mapping holds the pair, and both sockets. */
-static void drop_old(struct shim *shim)
-{
-	struct speed_pair *old = shim->old;
-
-	shim->old = NULL;
-	if (old)
-		shim_drop_pair(old, shim->end);
-}
-
 /*
  * It is cloned until it stops listening, and a child of half an attachment could go on to
  * another listener: TCP takes the ULP off, and its reference to the module, after that.
@@ -133,7 +123,7 @@ static void close_listener(struct sock *sk, struct shim *shim, long timeout)
 	const struct shim_base *base = shim->base;
 
 	__module_get(THIS_MODULE);
-	drop_old(shim);
+	shim_drop_old(shim);
 	base->prot->close(sk, timeout);
 	module_put(THIS_MODULE);
 }

@@ -75,8 +75,7 @@ static void leave(struct work_struct *work)
 	pair = shim_take_pair(l->shim);
 	if (pair)
 		shim_drop_pair(pair, l->shim->end);
-	if (l->shim->old)
-		shim_drop_pair(l->shim->old, l->shim->end);
+	shim_drop_old(l->shim);
 	shim_conn_put(shim_conn(l->shim));
 	sock_put(l->sk);
 	kfree(l);

@@ -77,6 +77,23 @@ void shim_drop_pair(struct speed_pair *pair, int end)
 	speed_pair_put(pair);
 }
 
+/**
+ * shim_drop_old() - so does its part in the one of a connection that was given up before
+ * @shim: the socket's part; nobody is inside a call of it
+ *
+ * A mapping of it holds that pair, and with it both sockets.
+ *
+ * Context: process; takes that endpoint's roles' locks.
+ */
+void shim_drop_old(struct shim *shim)
+{
+	struct speed_pair *old = shim->old;
+
+	shim->old = NULL;
+	if (old)
+		shim_drop_pair(old, shim->end);
+}
+
 /* A reader's end was not told of, and its reads move nothing else. */
 static bool moves_freely(const struct sock *sk)
 {

@@ -14,6 +14,7 @@ struct speed_ring;
 void shim_flag_ring(struct speed_ring *ring, u32 flag);
 void shim_flag_mapped(struct speed_pair *pair, u32 flag);
 void shim_drop_pair(struct speed_pair *pair, int end);
+void shim_drop_old(struct shim *shim);
 int shim_may_lease(struct speed_ring *ring, int role);
 int shim_wait_mapped(struct speed_ring *ring, u64 want, long *timeo);
 void shim_mapped(struct speed_map *map, bool on);

@@ -167,19 +167,18 @@ static bool join_known(struct shim *shim, struct shim *other, const struct givin
 	return false;
 }
 
-/* One that was given up has nobody at its other end until it is connected anew. */
-static bool has_peer(const struct shim *shim)
+/* One that is given up, or was, has nobody at its other end until it is connected anew. */
+static bool has_peer(struct shim *shim, u32 *since)
 {
-	return !((1 << READ_ONCE(shim->sk->sk_state)) &
-		 (TCPF_CLOSE | TCPF_LISTEN | TCPF_SYN_SENT));
+	*since = smp_load_acquire(&shim->giving);	/* before what TCP says */
+	return !(*since & 1) && !((1 << READ_ONCE(shim->sk->sk_state)) &
+				  (TCPF_CLOSE | TCPF_LISTEN | TCPF_SYN_SENT));
 }
 
 /* What TCP says of the two from here on is of connections that @since tells of. */
 static bool hold_on(struct shim *shim, struct shim *other, struct giving *since)
 {
-	since->shim = smp_load_acquire(&shim->giving);	/* before what TCP says */
-	since->peer = smp_load_acquire(&other->giving);	/* the same */
-	return !(since->shim & 1) && !(since->peer & 1) && has_peer(shim) && has_peer(other);
+	return has_peer(shim, &since->shim) && has_peer(other, &since->peer);
 }
 
 /**
@@ -219,10 +218,11 @@ bool shim_join_soon(struct shim *shim, const struct sock *peer)
 {
 	struct shim_conn *conn = shim_conn(shim);
 	struct shim *client = &conn->end[!shim->slot];
+	u32 since;
 	bool done;
 
 	spin_lock_bh(&client->lock);
-	done = !(client->giving & 1) && has_peer(client) && fits(shim->sk, peer);
+	done = has_peer(client, &since) && fits(shim->sk, peer);
 	if (done)
 		smp_store_release(&conn->joined, true);	/* shim_join_late() */
 	spin_unlock_bh(&client->lock);

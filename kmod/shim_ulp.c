@@ -200,8 +200,7 @@ void shim_leave(struct sock *sk)
 
 	take_off(sk, shim);
 	WRITE_ONCE(inet_csk(sk)->icsk_ulp_ops, NULL);
-	if (shim->old)
-		shim_drop_pair(shim->old, shim->end);
+	shim_drop_old(shim);
 	shim_conn_put(shim_conn(shim));
 }
 

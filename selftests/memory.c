@@ -422,16 +422,6 @@ static void others(const struct transport *t)
 	pair_close(e);
 }
 
-/* Return: how many connections of another user got memory. */
-static int fill_half(void *arg)
-{
-	static struct end e[PAIRS][2];
-
-	if (setgid(12345) || setuid(12345))
-		return 100;
-	return fill_up(arg, e, PAIRS, 100);
-}
-
 /* The same where nothing is left to anybody: a user's own bound is reached, and counts. */
 static void half_of_all(const struct transport *t)
 {
@@ -452,7 +442,7 @@ static void half_of_all(const struct transport *t)
 		begin = now_ms();
 		for (i = 0; i < 4; i++)
 			MUST(send(e[i][0].fd, "x", 1, 0) == 1 && recv(e[i][1].fd, &c, 1, 0) == 1);
-		other = process_join(process_start(fill_half, (void *)t));
+		other = process_join(process_start(as_other_user, (void *)t));
 		for (i = 0, kept = 0; i < 4; i++)
 			kept += !proc_speed_says(e[i][0].fd, "ring", "0/0");
 	} while (now_ms() - begin > 800);
