@@ -8,8 +8,8 @@
  *
  * All of it counts, from whatever allocator: what MemFree, Buffers and Cached of
  * /proc/meminfo and the processors' lists of free pages lost. The part that is
- * slab is told too. Needs root, to drop caches and to shrink slabs before each
- * reading.
+ * slab is told too. Needs root, to drop caches, to shrink slabs and to have the
+ * processors' counts added up before each reading.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -87,13 +87,20 @@ static double pages_at_hand(void)
 	return pages * (double)sysconf(_SC_PAGESIZE);
 }
 
+/*
+ * Each processor keeps what it counted for a second or until it is much, so that the
+ * sums of an idle machine come and go by dozens of pages; what writes to stat_refresh
+ * has all of it added up, as late as can be. See vmstat_refresh() in mm/vmstat.c.
+ */
 static struct memory read_memory(void)
 {
 	struct memory m = { 0, 0 };
 	double total = 0, gone = 0, kilobytes;
-	FILE *f = fopen("/proc/meminfo", "re");
 	char line[256], name[64];
+	FILE *f;
 
+	write_file("/proc/sys/vm/stat_refresh", "1");
+	f = fopen("/proc/meminfo", "re");
 	if (!f)
 		die("memory: /proc/meminfo: %m");
 	while (fgets(line, sizeof(line), f)) {
