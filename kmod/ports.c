@@ -126,7 +126,8 @@ int speed_ports_handler(speed_ctl_table_t *table, int write, void *buf, size_t *
 	struct ctl_table local = *table;
 	int err;
 
-	mutex_lock(&lock);
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
 	err = write ? ports_write(table->data, &local, buf, len, pos)
 		    : ports_read(table->data, &local, buf, len, pos);
 	mutex_unlock(&lock);

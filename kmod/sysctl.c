@@ -70,7 +70,8 @@ static int loopback_handler(speed_ctl_table_t *table, int write, void *buf, size
 	struct ctl_table local = *table;
 	int *on = table->data, value, err;
 
-	mutex_lock(&lock);
+	if (mutex_lock_killable(&lock))
+		return -EINTR;
 	value = READ_ONCE(*on);
 	local.data = &value;
 	err = proc_dointvec_minmax(&local, write, buf, len, pos);

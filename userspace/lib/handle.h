@@ -97,6 +97,8 @@ struct spd_map {
  * @again: waits until the next try
  * @whole: the look that just failed was as long as any
  * @alone: the peer seems to run only when this side sleeps
+ * @flow: what the reader waits for comes in a row, without an answer
+ * @sent: transfers sent when last something came
  */
 struct spd_spin {
 	__u32	lease_us;
@@ -106,6 +108,8 @@ struct spd_spin {
 	__u32	again;
 	bool	whole;
 	bool	alone;
+	bool	flow;
+	__u64	sent;
 };
 
 /* role.resv: between reserve and commit, peek and release */

@@ -54,7 +54,7 @@ static int record_publish(struct speed *s, __u64 bytes)
 
 	speed_ring_publish(&r->side, bytes);
 	speed_ring_publish_fence();
-	r->done++;
+	spd_role_did(r);
 	if (spd_published_quietly(r, SPEED_ROLE_TX))
 		return SPD_LOOK;
 	ret = spd_published(s, SPEED_ROLE_TX, start, &counted);
@@ -140,7 +140,7 @@ static int record_take(struct speed *s, __u64 bytes)
 
 	speed_ring_publish(&r->side, bytes);
 	speed_ring_publish_fence();
-	r->done++;
+	spd_role_did(r);
 	if (spd_published_quietly(r, SPEED_ROLE_RX))
 		return SPD_LOOK;
 	ret = spd_published(s, SPEED_ROLE_RX, start, &counted);

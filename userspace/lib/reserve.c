@@ -90,7 +90,7 @@ static ssize_t commit_ring(struct speed *s, size_t len)
 	}
 	speed_ring_publish(&r->side, bytes);
 	speed_ring_publish_fence();
-	r->done++;
+	spd_role_did(r);
 	if (spd_likely(spd_published_quietly(r, SPEED_ROLE_TX)))
 		return (ssize_t)len;
 	ret = spd_published(s, SPEED_ROLE_TX, start, &counted);

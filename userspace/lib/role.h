@@ -74,6 +74,12 @@ static inline bool spd_role_mine(const struct spd_role *r)
 	return __atomic_load_n(&r->owner, __ATOMIC_RELAXED) == spd_me();
 }
 
+/* One more transfer. Others look at how many there were without the role's lock. */
+static inline void spd_role_did(struct spd_role *r)
+{
+	__atomic_store_n(&r->done, r->done + 1, __ATOMIC_RELAXED);
+}
+
 /*
  * Was what has just been read the ring's? Where the lease has been taken it was a page of
  * zeros: who read those sees the epoch changed.

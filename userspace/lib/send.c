@@ -54,7 +54,7 @@ static int send_piece(struct speed *s, struct spd_iter *it, size_t left, int fla
 	spd_iter_copy(it, speed_ring_span(side, 0), want, true);
 	speed_ring_publish(side, want);
 	speed_ring_publish_fence();
-	r->done++;
+	spd_role_did(r);
 	*slept &= ~SPD_SLEPT;
 	if (spd_published_quietly(r, SPEED_ROLE_TX)) {
 		*done += want;

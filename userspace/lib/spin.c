@@ -17,6 +17,10 @@
  * somebody else ran instead (a tick passed), it is not tried for a number of waits
  * that doubles.
  *
+ * A look takes the line of the peer's index away from the peer, whose next publication
+ * waits until it has it back. Where what comes is a flow, who reads looks less often than
+ * it could, finds several messages at a look, and both are faster for it.
+ *
  * A peer that sleeps cannot answer, so it is given the wake-ups that it is owed before
  * a look; without a look they go with the sleep, in one entry.
  */
@@ -29,7 +33,8 @@
 #define SPIN_AGAIN	32	/* waits without a look until the next try, */
 #define SPIN_AGAIN_MAX	1024	/* twice as many with each that fails */
 #define SPIN_FLOOR	16	/* below limit / SPIN_FLOOR is none at all */
-#define SPIN_STRIDE	64	/* looks a reading of the clock */
+#define SPIN_STRIDE	64	/* pauses a reading of the clock */
+#define SPIN_APART	16	/* pauses to a look that can wait */
 
 /*
  * Could the peer run beside this thread? The affinity of this thread says nothing of
@@ -86,14 +91,37 @@ static bool spin_over(const struct spd_role *r, int role)
 	       !speed_ring_counts(&r->side, role, r->epoch);
 }
 
-/* Look for at most @budget ns. Return: whether it was worth it. */
-static bool spin_look(struct spd_role *r, int role, __u64 want, __u32 budget)
+/*
+ * How many pauses to a look. Who waits for space waits for much of a ring, and to who
+ * reads a flow more is coming.
+ */
+static unsigned int spin_apart(const struct spd_role *r, int role)
 {
+	return role == SPEED_ROLE_TX || r->spin.flow ? SPIN_APART : 1;
+}
+
+/*
+ * What was looked for came. It is a flow when it came soon, and nothing was sent since
+ * what came before: then nobody waits for an answer.
+ */
+static void spin_came(struct speed *s, int role, bool soon)
+{
+	struct spd_spin *spin = &s->role[role].spin;
+	__u64 sent = speed_load(&s->role[SPEED_ROLE_TX].done);
+
+	spin->flow = soon && sent == spin->sent;
+	spin->sent = sent;
+}
+
+/* Look for at most @budget ns. Return: after how many pauses it was worth it, or 0. */
+static unsigned int spin_look(struct spd_role *r, int role, __u64 want, __u32 budget)
+{
+	unsigned int apart = spin_apart(r, role);
 	__u64 since = 0, now;
 
 	for (unsigned int i = 1; ; i++) {
-		if (spd_role_came(r, role, want) || spin_over(r, role))
-			return true;
+		if (!(i % apart) && (spd_role_came(r, role, want) || spin_over(r, role)))
+			return i;
 		spd_relax();
 		if (i % SPIN_STRIDE)
 			continue;
@@ -101,7 +129,7 @@ static bool spin_look(struct spd_role *r, int role, __u64 want, __u32 budget)
 		if (!since)
 			since = now;
 		else if (now - since >= budget)
-			return false;
+			return 0;
 	}
 }
 
@@ -152,6 +180,7 @@ static bool spin_yield(struct speed *s, int role, __u64 want)
 bool spd_spin(struct speed *s, int role, __u64 want, __u32 limit)
 {
 	struct spd_role *r = &s->role[role];
+	unsigned int pauses;
 	__u32 budget;
 
 	if (!r->spin.cpus)
@@ -161,7 +190,9 @@ bool spd_spin(struct speed *s, int role, __u64 want, __u32 limit)
 		return false;
 	spd_pay(s, r);
 	r->spin.whole = false;
-	if (!spin_look(r, role, want, budget)) {
+	pauses = spin_look(r, role, want, budget);
+	spin_came(s, role, pauses && pauses <= SPIN_APART);
+	if (!pauses) {
 		if (r->spin.now_ns)
 			r->spin.now_ns = budget / 2 < limit / SPIN_FLOOR ? 0 : budget / 2;
 		r->spin.whole = budget == limit;
