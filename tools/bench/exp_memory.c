@@ -99,7 +99,9 @@ static struct memory read_memory(void)
 	char line[256], name[64];
 	FILE *f;
 
-	write_file("/proc/sys/vm/stat_refresh", "1");
+	/* Where there is one processor only it is not there, nor needed. */
+	if (!access("/proc/sys/vm/stat_refresh", F_OK))
+		write_file("/proc/sys/vm/stat_refresh", "1");
 	f = fopen("/proc/meminfo", "re");
 	if (!f)
 		die("memory: /proc/meminfo: %m");

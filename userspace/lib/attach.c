@@ -60,7 +60,7 @@ void spd_handle_init(struct speed *s, int fd, int type, unsigned int flags,
 	s->spin_us = SPEED_SPIN_DEFAULT;
 	for (int i = 0; i < SPEED_ROLES; i++) {
 		spd_role_forget(&s->role[i]);
-		s->role[i].spin.now_ns = UINT32_MAX;
+		s->role[i].spin = (struct spd_spin){ .now_ns = UINT32_MAX };
 	}
 }
 

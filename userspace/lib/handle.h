@@ -4,8 +4,8 @@
  *
  * Who may touch what. A role belongs to whoever holds its lock (role.h): ring
  * side, lease, spin estimate and reservation are that thread's alone. Outside
- * the lock only atomics are touched: owner, the counter of plain calls, and what
- * is constant from attach on (ops, fd, type, flags).
+ * the lock only atomics are touched: owner, the counters of transfers and of plain
+ * calls, and what is constant from attach on (ops, fd, type, flags).
  *
  * Who does what. The ring's code (send.c, recv.c, record.c, reserve.c, peek.c,
  * call.c) knows nothing of sockets: whatever leaves the ring goes through struct
@@ -97,8 +97,13 @@ struct spd_map {
  * @again: waits until the next try
  * @whole: the look that just failed was as long as any
  * @alone: the peer seems to run only when this side sleeps
+ * @soon: what was waited for last came within a few pauses
  * @flow: what the reader waits for comes in a row, without an answer
- * @sent: transfers sent when last something came
+ * @shun: waits for which that is not believed, after it proved wrong once more
+ * @shunned: how many of them are left
+ * @sent: what had been sent, when it last waited
+ * @came: bytes that were there when the last look ended
+ * @one: as many, when it was no flow
  */
 struct spd_spin {
 	__u32	lease_us;
@@ -108,8 +113,13 @@ struct spd_spin {
 	__u32	again;
 	bool	whole;
 	bool	alone;
+	bool	soon;
 	bool	flow;
+	__u32	shun;
+	__u32	shunned;
 	__u64	sent;
+	__u64	came;
+	__u64	one;
 };
 
 /* role.resv: between reserve and commit, peek and release */

@@ -19,7 +19,8 @@
  *
  * A look takes the line of the peer's index away from the peer, whose next publication
  * waits until it has it back. Where what comes is a flow, who reads looks less often than
- * it could, finds several messages at a look, and both are faster for it.
+ * it could, finds several messages at a look, and both are faster for it; so does who
+ * waits for space.
  *
  * A peer that sleeps cannot answer, so it is given the wake-ups that it is owed before
  * a look; without a look they go with the sleep, in one entry.
@@ -34,7 +35,10 @@
 #define SPIN_AGAIN_MAX	1024	/* twice as many with each that fails */
 #define SPIN_FLOOR	16	/* below limit / SPIN_FLOOR is none at all */
 #define SPIN_STRIDE	64	/* pauses a reading of the clock */
-#define SPIN_APART	16	/* pauses to a look that can wait */
+#define SPIN_APART	16	/* pauses to a look that can wait; a power of two */
+
+_Static_assert(!(SPIN_STRIDE % SPIN_APART) && !(SPIN_APART & (SPIN_APART - 1)),
+	       "the clock is read after a look");
 
 /*
  * Could the peer run beside this thread? The affinity of this thread says nothing of
@@ -92,35 +96,57 @@ static bool spin_over(const struct spd_role *r, int role)
 }
 
 /*
- * How many pauses to a look. Who waits for space waits for much of a ring, and to who
- * reads a flow more is coming.
+ * Does what @s reads come in a row? The role RX is about to wait. It is a flow when what
+ * was waited for last came soon, and nothing was sent since: then nobody waits for an
+ * answer, unless he has it by another way. That shows, too: in a flow more comes to a look
+ * than came to one before; if not, it is not taken for one for a number of waits that
+ * doubles.
  */
-static unsigned int spin_apart(const struct spd_role *r, int role)
+static bool spin_flow(struct speed *s)
 {
-	return role == SPEED_ROLE_TX || r->spin.flow ? SPIN_APART : 1;
+	struct spd_spin *spin = &s->role[SPEED_ROLE_RX].spin;
+	__u64 sent;
+
+	if (!spin->soon)
+		return spin->flow = false;
+	sent = speed_load(&s->role[SPEED_ROLE_TX].done) + speed_load(&s->calls);
+	if (sent != spin->sent) {
+		spin->sent = sent;
+		return spin->flow = false;
+	}
+	if (!spin->flow) {
+		spin->one = spin->came;
+	} else if (spin->came >= 2 * spin->one) {
+		spin->shun = 0;
+	} else {
+		spin->shun = spin->shun < SPIN_AGAIN_MAX ? 2 * spin->shun + 1 : SPIN_AGAIN_MAX;
+		spin->shunned = spin->shun;
+	}
+	if (!spin->shunned)
+		return spin->flow = true;
+	spin->shunned--;
+	return spin->flow = false;
 }
 
 /*
- * What was looked for came. It is a flow when it came soon, and nothing was sent since
- * what came before: then nobody waits for an answer.
+ * How many pauses to a look. Who waits for space waits for much of a ring, but for one
+ * that its messages nearly fill.
  */
-static void spin_came(struct speed *s, int role, bool soon)
+static unsigned int spin_apart(struct speed *s, int role, __u64 want)
 {
-	struct spd_spin *spin = &s->role[role].spin;
-	__u64 sent = speed_load(&s->role[SPEED_ROLE_TX].done);
+	bool rarely = role == SPEED_ROLE_TX ? want <= s->role[role].side.size / 2 : spin_flow(s);
 
-	spin->flow = soon && sent == spin->sent;
-	spin->sent = sent;
+	return rarely ? SPIN_APART : 1;
 }
 
 /* Look for at most @budget ns. Return: after how many pauses it was worth it, or 0. */
-static unsigned int spin_look(struct spd_role *r, int role, __u64 want, __u32 budget)
+static unsigned int spin_look(struct spd_role *r, int role, __u64 want, __u32 budget,
+			      unsigned int apart)
 {
-	unsigned int apart = spin_apart(r, role);
 	__u64 since = 0, now;
 
 	for (unsigned int i = 1; ; i++) {
-		if (!(i % apart) && (spd_role_came(r, role, want) || spin_over(r, role)))
+		if (!(i & (apart - 1)) && (spd_role_came(r, role, want) || spin_over(r, role)))
 			return i;
 		spd_relax();
 		if (i % SPIN_STRIDE)
@@ -180,7 +206,7 @@ static bool spin_yield(struct speed *s, int role, __u64 want)
 bool spd_spin(struct speed *s, int role, __u64 want, __u32 limit)
 {
 	struct spd_role *r = &s->role[role];
-	unsigned int pauses;
+	unsigned int apart, pauses;
 	__u32 budget;
 
 	if (!r->spin.cpus)
@@ -188,10 +214,15 @@ bool spd_spin(struct speed *s, int role, __u64 want, __u32 limit)
 	budget = spin_budget(r, limit);
 	if (!budget)
 		return false;
+	apart = spin_apart(s, role, want);
+	/* What came while the peer was woken is there already. */
+	if (r->owed)
+		apart = 1;
 	spd_pay(s, r);
 	r->spin.whole = false;
-	pauses = spin_look(r, role, want, budget);
-	spin_came(s, role, pauses && pauses <= SPIN_APART);
+	pauses = spin_look(r, role, want, budget, apart);
+	r->spin.soon = pauses && pauses <= SPIN_APART;
+	r->spin.came = r->side.other - r->side.own;
 	if (!pauses) {
 		if (r->spin.now_ns)
 			r->spin.now_ns = budget / 2 < limit / SPIN_FLOOR ? 0 : budget / 2;

@@ -170,8 +170,6 @@ static bool pool_fill(struct slot *h, int fd, int type, bool nonblock)
 		struct spd_role *r = &s->role[i];
 
 		r->countdown = 0;
-		r->spin.slept = 0;
-		r->spin.again = 0;
 		r->nonblock = nonblock;
 	}
 	pool_leave(s);
