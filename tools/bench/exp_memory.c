@@ -51,7 +51,12 @@ static void write_file(const char *path, const char *text)
 	close(fd);
 }
 
-/* Empty slabs and free lists are not the connections'. */
+/*
+ * Empty slabs and free lists are not the connections'. Each processor keeps what it counted
+ * for a second or until it is much, so that the sums of an idle machine come and go by dozens
+ * of pages; what writes to stat_refresh has all of it added up, last of all. See
+ * vmstat_refresh() in mm/vmstat.c.
+ */
 static void tidy(void)
 {
 	DIR *dir = opendir("/sys/kernel/slab");
@@ -69,6 +74,9 @@ static void tidy(void)
 		write_file(path, "1");
 	}
 	closedir(dir);
+	/* Where there is one processor only it is not there, nor needed. */
+	if (!access("/proc/sys/vm/stat_refresh", F_OK))
+		write_file("/proc/sys/vm/stat_refresh", "1");
 }
 
 /* Free pages that a processor keeps at hand; MemFree leaves them out. */
@@ -87,22 +95,13 @@ static double pages_at_hand(void)
 	return pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-/*
- * Each processor keeps what it counted for a second or until it is much, so that the
- * sums of an idle machine come and go by dozens of pages; what writes to stat_refresh
- * has all of it added up, as late as can be. See vmstat_refresh() in mm/vmstat.c.
- */
 static struct memory read_memory(void)
 {
 	struct memory m = { 0, 0 };
 	double total = 0, gone = 0, kilobytes;
+	FILE *f = fopen("/proc/meminfo", "re");
 	char line[256], name[64];
-	FILE *f;
 
-	/* Where there is one processor only it is not there, nor needed. */
-	if (!access("/proc/sys/vm/stat_refresh", F_OK))
-		write_file("/proc/sys/vm/stat_refresh", "1");
-	f = fopen("/proc/meminfo", "re");
 	if (!f)
 		die("memory: /proc/meminfo: %m");
 	while (fgets(line, sizeof(line), f)) {

@@ -76,9 +76,7 @@ static inline ssize_t spd_send_one(struct speed *s, const void *buf, size_t len,
 	span = speed_ring_span(&r->side, 0);
 	spd_cpu_will_write(span, len);
 	memcpy(span, buf, len);
-	speed_ring_publish(&r->side, len);
-	speed_ring_publish_fence();
-	spd_role_did(r);
+	spd_role_publish(r, len);
 	if (owed && speed_prod_must_wake(&r->side))
 		*owed = SPEED_WAKE_READER;
 	if (owed ? spd_unlikely(!speed_ring_counts(&r->side, SPEED_ROLE_TX, r->epoch)) :
@@ -126,9 +124,7 @@ static inline ssize_t spd_recv_one(struct speed *s, void *buf, size_t len, int f
 	if (spd_unlikely(ready < 0 || len > r->chunk))
 		return spd_recv_long(s, buf, room, flags);
 	memcpy(buf, speed_ring_span(&r->side, 0), len);
-	speed_ring_publish(&r->side, len);
-	speed_ring_publish_fence();
-	spd_role_did(r);
+	spd_role_publish(r, len);
 	if (spd_unlikely(r->owed || !spd_published_quietly(r, SPEED_ROLE_RX)))
 		return spd_recv_told(s, buf, len, room, flags);
 	spd_role_leave(r);

@@ -127,7 +127,7 @@ int spd_socket_lease(struct speed *s, int role)
 	if (s->type == SOCK_SEQPACKET && role == SPEED_ROLE_TX)
 		r->record_max = lease_record_max(s, lease.size);
 	spd_spin_setup(r, lease.spin_us);
-	r->leases++;
+	spd_count(&r->leases);
 	r->epoch = lease.epoch;
 	return 0;
 }
@@ -144,7 +144,7 @@ int spd_lease(struct speed *s, int role)
 	struct spd_role *r = &s->role[role];
 
 	if (r->epoch != SPD_NO_LEASE) {
-		r->revocations++;
+		spd_count(&r->revocations);
 		r->epoch = SPD_NO_LEASE;
 	}
 	if (r->countdown) {

@@ -124,9 +124,7 @@ static int release_ring(struct speed *s, __u64 bytes)
 	__u64 counted;
 	int ret;
 
-	speed_ring_publish(&r->side, bytes);
-	speed_ring_publish_fence();
-	spd_role_did(r);
+	spd_role_publish(r, bytes);
 	if (spd_likely(spd_published_quietly(r, SPEED_ROLE_RX)))
 		return 0;
 	ret = spd_published(s, SPEED_ROLE_RX, start, &counted);

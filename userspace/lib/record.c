@@ -52,9 +52,7 @@ static int record_publish(struct speed *s, __u64 bytes)
 	__u64 counted;
 	int ret;
 
-	speed_ring_publish(&r->side, bytes);
-	speed_ring_publish_fence();
-	spd_role_did(r);
+	spd_role_publish(r, bytes);
 	if (spd_published_quietly(r, SPEED_ROLE_TX))
 		return SPD_LOOK;
 	ret = spd_published(s, SPEED_ROLE_TX, start, &counted);
@@ -138,9 +136,7 @@ static int record_take(struct speed *s, __u64 bytes)
 	__u64 counted;
 	int ret;
 
-	speed_ring_publish(&r->side, bytes);
-	speed_ring_publish_fence();
-	spd_role_did(r);
+	spd_role_publish(r, bytes);
 	if (spd_published_quietly(r, SPEED_ROLE_RX))
 		return SPD_LOOK;
 	ret = spd_published(s, SPEED_ROLE_RX, start, &counted);

@@ -41,9 +41,7 @@ static int recv_piece(struct speed *s, struct spd_iter *it, size_t left, size_t 
 	if (want > (__u64)ready)
 		want = (__u64)ready;
 	spd_iter_copy(it, speed_ring_span(side, 0), want, false);
-	speed_ring_publish(side, want);
-	speed_ring_publish_fence();
-	spd_role_did(r);
+	spd_role_publish(r, want);
 	if (spd_published_quietly(r, SPEED_ROLE_RX)) {
 		*done += want;
 		return SPD_LOOK;

@@ -88,9 +88,7 @@ static ssize_t commit_ring(struct speed *s, size_t len)
 		memcpy(speed_ring_span(&r->side, 0), &rec, sizeof(rec));
 		bytes = SPEED_RECORD_BYTES(len);
 	}
-	speed_ring_publish(&r->side, bytes);
-	speed_ring_publish_fence();
-	spd_role_did(r);
+	spd_role_publish(r, bytes);
 	if (spd_likely(spd_published_quietly(r, SPEED_ROLE_TX)))
 		return (ssize_t)len;
 	ret = spd_published(s, SPEED_ROLE_TX, start, &counted);

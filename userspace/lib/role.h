@@ -74,10 +74,18 @@ static inline bool spd_role_mine(const struct spd_role *r)
 	return __atomic_load_n(&r->owner, __ATOMIC_RELAXED) == spd_me();
 }
 
-/* One more transfer. Others look at how many there were without the role's lock. */
-static inline void spd_role_did(struct spd_role *r)
+/* One more, of what others look at without the role's lock. */
+static inline void spd_count(__u64 *count)
 {
-	__atomic_store_n(&r->done, r->done + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
+}
+
+/* A transfer is done: publish it, ordered before the loads that ask who must be told. */
+static inline void spd_role_publish(struct spd_role *r, __u64 bytes)
+{
+	speed_ring_publish(&r->side, bytes);
+	speed_ring_publish_fence();
+	spd_count(&r->done);
 }
 
 /*

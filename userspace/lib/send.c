@@ -52,9 +52,7 @@ static int send_piece(struct speed *s, struct spd_iter *it, size_t left, int fla
 		want = (__u64)free;
 	spd_cpu_will_write(speed_ring_span(side, 0), want);
 	spd_iter_copy(it, speed_ring_span(side, 0), want, true);
-	speed_ring_publish(side, want);
-	speed_ring_publish_fence();
-	spd_role_did(r);
+	spd_role_publish(r, want);
 	*slept &= ~SPD_SLEPT;
 	if (spd_published_quietly(r, SPEED_ROLE_TX)) {
 		*done += want;

@@ -80,7 +80,7 @@ void spd_pay(struct speed *s, struct spd_role *r)
 	if (!owed)
 		return;
 	r->owed = 0;
-	r->wakes++;
+	spd_count(&r->wakes);
 	s->ops->wake(s, owed);
 	errno = saved;
 }
@@ -116,7 +116,7 @@ SPD_COLD int spd_published(struct speed *s, int role, __u64 start, __u64 *counte
 		return SPD_PLAIN;
 	}
 	lost = s->ops->settle(s, role, &index) || r->side.own - index > *counted;
-	r->revocations++;
+	spd_count(&r->revocations);
 	r->epoch = SPD_NO_LEASE;
 	if (lost) {
 		*counted = 0;
@@ -188,7 +188,7 @@ static int slow_sleep(struct speed *s, int role, __u64 want, unsigned int past, 
 	int saved = errno;
 	int ret;
 
-	r->waits++;
+	spd_count(&r->waits);
 	r->owed = 0;
 	ret = s->ops->wait(s, role, owed | past, want);
 	/* A module that does not know a flag has not woken the peer, either. */

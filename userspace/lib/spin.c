@@ -65,6 +65,12 @@ void spd_spin_setup(struct spd_role *r, unsigned int us)
 		r->spin.again = SPIN_AGAIN;
 }
 
+/* So many waits without a try, after one more that failed. */
+static __u32 spin_longer(__u32 waits)
+{
+	return waits < SPIN_AGAIN_MAX ? 2 * waits : SPIN_AGAIN_MAX;
+}
+
 /* How long to look now, in nanoseconds; 0: not at all. */
 static __u32 spin_budget(struct spd_role *r, __u32 limit)
 {
@@ -75,7 +81,7 @@ static __u32 spin_budget(struct spd_role *r, __u32 limit)
 	if (++spin->slept < spin->again)
 		return 0;
 	spin->slept = 0;
-	spin->again = spin->again < SPIN_AGAIN_MAX ? 2 * spin->again : SPIN_AGAIN_MAX;
+	spin->again = spin_longer(spin->again);
 	return limit;
 }
 
@@ -119,7 +125,7 @@ static bool spin_flow(struct speed *s)
 	} else if (spin->came >= 2 * spin->one) {
 		spin->shun = 0;
 	} else {
-		spin->shun = spin->shun < SPIN_AGAIN_MAX ? 2 * spin->shun + 1 : SPIN_AGAIN_MAX;
+		spin->shun = spin->shun ? spin_longer(spin->shun) : 1;
 		spin->shunned = spin->shun;
 	}
 	if (!spin->shunned)
@@ -130,13 +136,14 @@ static bool spin_flow(struct speed *s)
 
 /*
  * How many pauses to a look. Who waits for space waits for much of a ring, but for one
- * that its messages nearly fill.
+ * that its messages nearly fill. Who wakes the peer first finds what comes meanwhile.
  */
 static unsigned int spin_apart(struct speed *s, int role, __u64 want)
 {
-	bool rarely = role == SPEED_ROLE_TX ? want <= s->role[role].side.size / 2 : spin_flow(s);
+	const struct spd_role *r = &s->role[role];
+	bool rarely = role == SPEED_ROLE_TX ? want <= r->side.size / 2 : spin_flow(s);
 
-	return rarely ? SPIN_APART : 1;
+	return rarely && !r->owed ? SPIN_APART : 1;
 }
 
 /* Look for at most @budget ns. Return: after how many pauses it was worth it, or 0. */
@@ -186,10 +193,10 @@ static bool spin_yield(struct speed *s, int role, __u64 want)
 	came = spd_role_came(r, role, want) || spin_over(r, role);
 	if (came && spin_tick() == tick) {
 		spin->again = 1;
-		r->spins++;
+		spd_count(&r->spins);
 		return true;
 	}
-	spin->again = spin->again < SPIN_AGAIN_MAX ? 2 * spin->again : SPIN_AGAIN_MAX;
+	spin->again = spin_longer(spin->again);
 	spin->slept = spin->again;
 	return came;
 }
@@ -215,9 +222,6 @@ bool spd_spin(struct speed *s, int role, __u64 want, __u32 limit)
 	if (!budget)
 		return false;
 	apart = spin_apart(s, role, want);
-	/* What came while the peer was woken is there already. */
-	if (r->owed)
-		apart = 1;
 	spd_pay(s, r);
 	r->spin.whole = false;
 	pauses = spin_look(r, role, want, budget, apart);
@@ -229,7 +233,7 @@ bool spd_spin(struct speed *s, int role, __u64 want, __u32 limit)
 		r->spin.whole = budget == limit;
 		return false;
 	}
-	r->spins++;
+	spd_count(&r->spins);
 	r->spin.alone = false;
 	r->spin.again = SPIN_AGAIN;
 	r->spin.now_ns = budget < limit / 2 ? 2 * budget : limit;
