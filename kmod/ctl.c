@@ -132,7 +132,7 @@ int speed_ctl_make_ready(struct speed_ring *ring, int role)
 		return 0;
 	if (!speed_ring_check(ring))
 		return -EPIPE;
-	err = speed_ring_need_buf(ring, role);
+	err = speed_ring_need_buf(ring, role, speed_ring_size(ring));
 	if (err)
 		return err;
 	if (speed_ring_at_home(ring)) {

@@ -30,7 +30,7 @@ static inline ssize_t speed_take_once(struct speed_ring *ring, struct iov_iter *
 {
 	struct speed_side *side = &ring->role[SPEED_ROLE_RX].side;
 
-	side->data = ring->buf->addr;
+	side->data = READ_ONCE(ring->buf->addr);
 	speed_role_enter(ring, SPEED_ROLE_RX);
 	if (unlikely(!speed_copy_out(speed_ring_span(side, 0), len, to)))
 		return -EFAULT;

@@ -1,68 +1,134 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Data pages and their pool.
+ * Data pages: made, added to, cleared and given back.
  *
  * A buffer in the pool is all zeroes: what a connection wrote is cleared when
  * it gives the buffer back, and only that, so that one that writes little at a time
  * pays for few bytes. No user ever sees another's.
  *
- * The pool belongs to the machine, is charged to nobody, holds at most
- * SPEED_POOL_MAX and shrinks when memory is short. pool_lock is taken under
- * everything and holds nobody up: buffers are made and freed outside it.
+ * The filler stands for the pages that there are not. Nobody writes to it, and no user ever
+ * sees it: whoever maps a ring has all of its pages first.
  */
-#include <linux/log2.h>
 #include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 #include <linux/vmalloc.h>
 
-#include "compat/compat.h"
 #include "pages.h"
 
-#define SPEED_POOL_MAX		(32UL << 20)
 #define SPEED_POOL_BUF_MAX	BIT(20)	/* larger ones are not kept */
-#define SPEED_POOL_CLASSES	32
 
-static DEFINE_SPINLOCK(pool_lock);
-static struct list_head pool[SPEED_POOL_CLASSES];
-static unsigned long pool_bytes;
+static struct page *filler;
+static atomic_long_t pages;
 
-static unsigned int buf_pages(size_t size)
+/* The @i-th page from that of @begun on. */
+static struct page **page_at(struct speed_buf *buf, unsigned int i)
 {
-	return size >> PAGE_SHIFT;
+	unsigned int n = speed_buf_slots(buf);
+
+	return &buf->pages[(speed_buf_slot(buf->size, buf->begun) + i) & (n - 1)];
 }
 
-static void buf_free(struct speed_buf *buf)
+static bool page_make(struct page **page)
+{
+	*page = alloc_page(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
+	if (*page)
+		atomic_long_inc(&pages);
+	return *page;
+}
+
+static void page_free(struct page **page)
+{
+	__free_page(*page);
+	*page = NULL;
+	atomic_long_dec(&pages);
+}
+
+/**
+ * speed_data_bytes() - what all data pages take, those of the pool too
+ *
+ * Return: bytes.
+ */
+unsigned long speed_data_bytes(void)
+{
+	return (unsigned long)atomic_long_read(&pages) << PAGE_SHIFT;
+}
+
+static void unmap_before(struct speed_buf *buf)
+{
+	if (buf->before)
+		vunmap(buf->before);
+	buf->before = NULL;
+}
+
+/* May sleep. */
+void speed_buf_free(struct speed_buf *buf)
 {
 	unsigned int i;
 
+	unmap_before(buf);
 	if (buf->addr)
 		vunmap(buf->addr);
-	for (i = 0; i < buf_pages(buf->size) && buf->pages[i]; i++)
-		__free_page(buf->pages[i]);
+	for (i = 0; i < speed_buf_slots(buf); i++)
+		if (buf->pages[i])
+			page_free(&buf->pages[i]);
 	kvfree(buf);
 }
 
 /* Two page tables' worth of the same pages, one after the other. */
-static void *map_twice(struct page **pages, unsigned int n)
+static bool map_twice(struct speed_buf *buf)
 {
+	unsigned int i, n = speed_buf_slots(buf);
 	struct page **twice;
 	void *addr;
 
 	twice = kvmalloc_array(n, 2 * sizeof(*twice), GFP_KERNEL);
 	if (!twice)
-		return NULL;
-	memcpy(twice, pages, n * sizeof(*twice));
-	memcpy(twice + n, pages, n * sizeof(*twice));
+		return false;
+	for (i = 0; i < 2 * n; i++)
+		twice[i] = buf->pages[i & (n - 1)] ?: filler;
 	addr = vmap(twice, 2 * n, VM_MAP, PAGE_KERNEL);
 	kvfree(twice);
-	return addr;
+	if (!addr)
+		return false;
+	buf->before = buf->addr;
+	/*
+	 * Who reads meanwhile takes the one or the other: what is there yet is in both. It is
+	 * mapped before it is seen.
+	 */
+	smp_store_release(&buf->addr, addr);
+	return true;
 }
 
-static struct speed_buf *buf_make(size_t size)
+/* All or nothing. */
+static bool fill(struct speed_buf *buf, unsigned int want)
 {
-	unsigned int i, n = buf_pages(size);
+	unsigned int i;
+
+	for (i = buf->held; i < want; i++)
+		if (!page_make(page_at(buf, i)))
+			break;
+	if (i == want && map_twice(buf)) {
+		buf->held = want;
+		return true;
+	}
+	while (i-- > buf->held)
+		page_free(page_at(buf, i));
+	return false;
+}
+
+/* A buffer becomes a ring's whose producer is at @begun, or has grown. */
+void speed_buf_begin(struct speed_buf *buf, u64 begun)
+{
+	buf->begun = begun;
+	if (speed_buf_is_whole(buf))
+		buf->reach = U64_MAX;
+	else
+		buf->reach = ((u64)buf->held << PAGE_SHIFT) - offset_in_page(buf->begun);
+}
+
+static struct speed_buf *buf_make(size_t size, u64 begun, u64 bytes)
+{
+	unsigned int n = size >> PAGE_SHIFT;
 	struct speed_buf *buf;
 
 	buf = kvzalloc(struct_size(buf, pages, n), GFP_KERNEL);
@@ -70,49 +136,46 @@ static struct speed_buf *buf_make(size_t size)
 		return NULL;
 	INIT_LIST_HEAD(&buf->list);
 	buf->size = size;
-	for (i = 0; i < n; i++) {
-		buf->pages[i] = alloc_page(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
-					   __GFP_RETRY_MAYFAIL);
-		if (!buf->pages[i])
-			goto free;
+	buf->begun = begun;
+	if (size > SPEED_BUF_FIRST && speed_buf_few(begun, bytes))
+		n = SPEED_BUF_FIRST >> PAGE_SHIFT;
+	if (!fill(buf, n)) {
+		speed_buf_free(buf);
+		return NULL;
 	}
-	buf->addr = map_twice(buf->pages, n);
-	if (buf->addr)
-		return buf;
-free:
-	buf_free(buf);
-	return NULL;
-}
-
-static struct speed_buf *pool_take(size_t size)
-{
-	struct list_head *class = &pool[ilog2(size)];
-	struct speed_buf *buf;
-
-	spin_lock(&pool_lock);
-	buf = list_first_entry_or_null(class, struct speed_buf, list);
-	if (buf) {
-		list_del_init(&buf->list);
-		pool_bytes -= size;
-	}
-	spin_unlock(&pool_lock);
+	speed_buf_begin(buf, begun);
 	return buf;
 }
 
 /**
  * speed_buf_get() - data pages for a ring, all zeroes
- * @size: bytes, a power of two, at least a page
+ * @size: of the ring in bytes, a power of two, at least a page
+ * @begun: the producer's index
+ * @bytes: so many from there on have pages, at least; @size or more, for all pages
  *
- * The caller has charged somebody for them.
+ * The caller has charged somebody for all of them.
  *
  * Context: may sleep.
  * Return: the buffer, or NULL where memory is short.
  */
-struct speed_buf *speed_buf_get(size_t size)
+struct speed_buf *speed_buf_get(size_t size, u64 begun, u64 bytes)
 {
-	struct speed_buf *buf = pool_take(size);
+	return speed_pool_take(size, begun, bytes) ?: buf_make(size, begun, bytes);
+}
 
-	return buf ?: buf_make(size);
+/**
+ * speed_buf_grow() - add the pages that there are not yet
+ * @buf: a part, of a ring whose producer's lock is held
+ *
+ * Context: may sleep.
+ * Return: whether there are all now; if not, it is as it was.
+ */
+bool speed_buf_grow(struct speed_buf *buf)
+{
+	if (!fill(buf, speed_buf_slots(buf)))
+		return false;
+	speed_buf_begin(buf, buf->begun);
+	return true;
 }
 
 /*
@@ -125,10 +188,17 @@ static bool is_ours(const struct speed_buf *buf)
 
 	if (!buf->whole)
 		return true;
-	for (i = 0; i < buf_pages(buf->size); i++)
-		if (page_count(buf->pages[i]) != 1)
+	for (i = 0; i < speed_buf_slots(buf); i++)
+		if (buf->pages[i] && page_count(buf->pages[i]) != 1)
 			return false;
 	return true;
+}
+
+/* A part of others than the ring's first pages fits no new ring. */
+static bool is_kept(const struct speed_buf *buf)
+{
+	return buf->size <= SPEED_POOL_BUF_MAX && is_ours(buf) &&
+	       (speed_buf_is_whole(buf) || !speed_buf_slot(buf->size, buf->begun));
 }
 
 static void buf_clear(struct speed_buf *buf, u64 head)
@@ -136,27 +206,10 @@ static void buf_clear(struct speed_buf *buf, u64 head)
 	u64 written = head - buf->begun;
 
 	if (buf->whole || written > buf->size)
-		memset(buf->addr, 0, buf->size);
+		memset(buf->addr, 0, (size_t)buf->held << PAGE_SHIFT);
 	else
 		memset(buf->addr + (buf->begun & (buf->size - 1)), 0, written);
 	buf->whole = false;
-}
-
-static bool pool_give(struct speed_buf *buf, u64 head)
-{
-	bool kept = false;
-
-	if (buf->size > SPEED_POOL_BUF_MAX || !is_ours(buf))
-		return false;
-	buf_clear(buf, head);
-	spin_lock(&pool_lock);
-	if (pool_bytes + buf->size <= SPEED_POOL_MAX) {
-		list_add(&buf->list, &pool[ilog2(buf->size)]);
-		pool_bytes += buf->size;
-		kept = true;
-	}
-	spin_unlock(&pool_lock);
-	return kept;
 }
 
 /**
@@ -168,65 +221,30 @@ static bool pool_give(struct speed_buf *buf, u64 head)
  */
 void speed_buf_put(struct speed_buf *buf, u64 head)
 {
-	if (!pool_give(buf, head))
-		buf_free(buf);
-}
-
-/**
- * speed_pool_bytes() - what the pool holds
- *
- * Return: bytes.
- */
-unsigned long speed_pool_bytes(void)
-{
-	return READ_ONCE(pool_bytes);
-}
-
-/* The smallest buffers last: connections ask for the default size most. */
-static struct speed_buf *pool_take_any(void)
-{
-	struct speed_buf *buf = NULL;
-	int class;
-
-	for (class = SPEED_POOL_CLASSES - 1; class >= PAGE_SHIFT && !buf; class--)
-		buf = pool_take(1UL << class);
-	return buf;
-}
-
-static unsigned long pool_count(struct shrinker *s, struct shrink_control *sc)
-{
-	return speed_pool_bytes() >> PAGE_SHIFT ?: SHRINK_EMPTY;
-}
-
-static unsigned long pool_scan(struct shrinker *s, struct shrink_control *sc)
-{
-	unsigned long freed = 0;
-	struct speed_buf *buf;
-
-	while (freed < sc->nr_to_scan) {
-		buf = pool_take_any();
-		if (!buf)
-			break;
-		freed += buf_pages(buf->size);
-		buf_free(buf);
+	if (is_kept(buf)) {
+		unmap_before(buf);
+		buf_clear(buf, head);
+		if (speed_pool_give(buf))
+			return;
 	}
-	return freed ?: SHRINK_STOP;
+	speed_buf_free(buf);
 }
 
 int speed_pages_init(void)
 {
-	int i;
+	int err;
 
-	for (i = 0; i < SPEED_POOL_CLASSES; i++)
-		INIT_LIST_HEAD(&pool[i]);
-	return speed_compat_shrinker_register(pool_count, pool_scan);
+	filler = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	if (!filler)
+		return -ENOMEM;
+	err = speed_pool_init();
+	if (err)
+		__free_page(filler);
+	return err;
 }
 
 void speed_pages_exit(void)
 {
-	struct speed_buf *buf;
-
-	speed_compat_shrinker_unregister();
-	while ((buf = pool_take_any()))
-		buf_free(buf);
+	speed_pool_exit();
+	__free_page(filler);
 }

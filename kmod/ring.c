@@ -27,44 +27,59 @@ void speed_ring_lives_in(struct speed_ring *ring, struct speed_ctl *ctl)
 	rcu_assign_pointer(ring->ctl, ctl);
 }
 
-/**
- * speed_ring_need_buf() - make sure that a ring has data pages
- * @ring: the ring; its producer's lock is held
- * @role: who asks for them, and pays: no reader makes a writer pay that has not written
- *
- * Context: may sleep.
- * Return: 0 or -ENOBUFS.
- */
-int speed_ring_need_buf(struct speed_ring *ring, int role)
+static int get_buf(struct speed_ring *ring, int role, u64 bytes)
 {
 	const struct speed_door *door = ring->pair->door;
+	struct speed_side *side = &ring->role[SPEED_ROLE_TX].side;
 	struct speed_buf *buf;
 	int err;
 
-	lockdep_assert_held(&ring->role[SPEED_ROLE_TX].lock);
-	if (ring->buf)
-		return 0;
 	ring->reader_pays = role == SPEED_ROLE_RX;
 	err = door->charge(ring, speed_ring_size(ring));
 	if (err && speed_reap_now(ring, speed_ring_size(ring)))
 		err = door->charge(ring, speed_ring_size(ring));
 	if (err)
-		goto count;
-	buf = speed_buf_get(speed_ring_size(ring));
+		return err;
+	buf = speed_buf_get(speed_ring_size(ring), side->own, bytes);
 	if (!buf) {
 		door->uncharge(ring, speed_ring_size(ring));
-		err = -ENOBUFS;
-		goto count;
+		return -ENOBUFS;
 	}
-	buf->begun = ring->role[SPEED_ROLE_TX].side.own;
-	ring->role[SPEED_ROLE_TX].side.data = buf->addr;
+	side->data = buf->addr;
 	WRITE_ONCE(ring->used, jiffies);
 	/* Matches the consumer's look at the buffer, after head. */
 	smp_store_release(&ring->buf, buf);
 	speed_reap_add(ring);
 	return 0;
-count:
-	speed_count(SPEED_STAT_NO_MEMORY);
+}
+
+static int grow_buf(struct speed_ring *ring)
+{
+	if (!speed_buf_grow(ring->buf))
+		return -ENOBUFS;
+	ring->role[SPEED_ROLE_TX].side.data = ring->buf->addr;
+	return 0;
+}
+
+/**
+ * speed_ring_need_buf() - make sure that a ring has the data pages that it needs next
+ * @ring: the ring; its producer's lock is held
+ * @role: who asks for them, and pays: no reader makes a writer pay that has not written
+ * @bytes: so many as the producer is to put; the ring's size or more, for all pages
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOBUFS.
+ */
+int speed_ring_need_buf(struct speed_ring *ring, int role, u64 bytes)
+{
+	int err;
+
+	lockdep_assert_held(&ring->role[SPEED_ROLE_TX].lock);
+	if (speed_buf_holds(ring->buf, ring->role[SPEED_ROLE_TX].side.own + bytes))
+		return 0;
+	err = ring->buf ? grow_buf(ring) : get_buf(ring, role, bytes);
+	if (err)
+		speed_count(SPEED_STAT_NO_MEMORY);
 	return err;
 }
 

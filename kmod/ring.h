@@ -7,7 +7,7 @@
 
 #include "pair.h"
 
-/* Bytes of data pages that a ring holds now. */
+/* Bytes of data pages that a ring holds now, or may come to hold: they are paid for. */
 static inline u64 speed_ring_held(const struct speed_ring *ring)
 {
 	return READ_ONCE(ring->buf) ? speed_ring_size(ring) : 0;
@@ -22,7 +22,7 @@ static inline bool speed_ring_unwanted(const struct speed_ring *ring)
 bool speed_ring_check(struct speed_ring *ring);
 void speed_ring_lives_in(struct speed_ring *ring, struct speed_ctl *ctl);
 void speed_ring_drop_buf(struct speed_ring *ring);
-int speed_ring_need_buf(struct speed_ring *ring, int role);
+int speed_ring_need_buf(struct speed_ring *ring, int role, u64 bytes);
 u64 speed_ring_live_shared(struct speed_ring *ring);
 u32 speed_ring_flags_shared(struct speed_ring *ring);
 u64 speed_ring_limit(struct speed_ring *ring);

@@ -30,7 +30,7 @@ s64 speed_rx_ready(struct speed_ring *ring, u64 want)
 	if (unlikely(ready < 0 || (ready && !ring->buf)))
 		return speed_pair_lie(ring, speed_ring_reader(ring));
 	if (ready)
-		side->data = ring->buf->addr;
+		side->data = READ_ONCE(ring->buf->addr);
 	return ready;
 }
 

@@ -244,7 +244,7 @@ bool shim_signed(const struct sock *sk);
 
 /* unfuse.c */
 u32 shim_why(struct speed_ring *ring);
-u32 shim_fuse(struct shim *shim, struct speed_ring *ring);
+u32 shim_fuse(struct shim *shim, struct speed_ring *ring, size_t bytes);
 void shim_refuse(const struct sock *sk, u32 why);
 void shim_unfuse(struct shim *shim, struct speed_ring *ring, u32 reason);
 

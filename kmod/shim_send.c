@@ -78,8 +78,8 @@ static void wake_for_sum(struct speed_ring *ring)
  * @ring: its ring
  * @bytes: how many were
  *
- * It counted them and reset the connection, or it did not, and TCP resets it
- * when it gets bytes, whatever they are. Or it read them all before it closed, while
+ * It counted them and reset the connection, or it did not, and TCP resets it when it gets
+ * bytes, whatever they are: the filler's, too. Or it read them all before it closed, while
  * the producer was held up: then there is nothing to reset.
  */
 void shim_nobody_reads(struct shim *shim, struct speed_ring *ring, size_t bytes)
@@ -108,6 +108,13 @@ static size_t whole(const struct speed_ring *ring, size_t len)
 	return len <= speed_ring_size(ring) / 4 ? len : 1;
 }
 
+static bool no_buf(struct shim *shim, struct speed_ring *ring, size_t len)
+{
+	return !speed_buf_holds(ring->buf, ring->role[SPEED_ROLE_TX].side.own + len) &&
+	       (shim->sk->sk_allocation != GFP_KERNEL ||
+		speed_ring_need_buf(ring, SPEED_ROLE_TX, len));
+}
+
 /* Copy and publish one piece. The producer's lock is held. Return: as tx.c's. */
 static ssize_t put_piece(struct shim *shim, struct speed_ring *ring, struct msghdr *msg, u64 least)
 {
@@ -121,16 +128,12 @@ static ssize_t put_piece(struct shim *shim, struct speed_ring *ring, struct msgh
 	if ((u64)room < least)
 		return 0;
 	n = min_t(u64, len, room);
+	if (no_buf(shim, ring, n))
+		return -ENOBUFS;
 	if (!speed_copy_in(speed_ring_span(side, 0), n, &msg->msg_iter))
 		return speed_tx_fault(ring);
 	speed_tx_publish(ring, n, n);
 	return n;
-}
-
-static bool no_buf(struct shim *shim, struct speed_ring *ring)
-{
-	return !ring->buf && (shim->sk->sk_allocation != GFP_KERNEL ||
-			      speed_ring_need_buf(ring, SPEED_ROLE_TX));
 }
 
 /*
@@ -146,7 +149,7 @@ static ssize_t put_all(struct shim *shim, struct speed_ring *ring, struct msghdr
 	while (msg_data_left(msg)) {
 		*why = shim_why(ring);
 		if (!*why && !ring->fused)
-			*why = shim_fuse(shim, ring);
+			*why = shim_fuse(shim, ring, msg_data_left(msg));
 		if (*why)
 			break;
 		speed_role_enter(ring, SPEED_ROLE_TX);
@@ -155,15 +158,13 @@ static ssize_t put_all(struct shim *shim, struct speed_ring *ring, struct msghdr
 			*why = SPEED_TCP_SHUT;
 			break;
 		}
-		n = no_buf(shim, ring) ? -ENOBUFS : put_piece(shim, ring, msg, sent ? 1 : least);
-		if (n == -ENOBUFS)
-			*why = SPEED_TCP_MEMORY;
-		else if (n < 0)
+		n = put_piece(shim, ring, msg, sent ? 1 : least);
+		if (n < 0 && n != -ENOBUFS)
 			return sent ?: n;
-		else if (!n)
-			*why = SPEED_TCP_FULL;
-		if (n <= 0)
+		if (n <= 0) {
+			*why = n ? SPEED_TCP_MEMORY : SPEED_TCP_FULL;
 			break;
+		}
 		sent += n;
 		speed_wake_data(ring);
 	}

@@ -27,7 +27,8 @@ static inline bool plain(struct speed_ring *ring, size_t len)
 {
 	struct speed_role *tx = &ring->role[SPEED_ROLE_TX];
 
-	return ring->fused && ring->buf && !tx->epoch && !shim_why(ring) &&
+	return ring->fused && !tx->epoch && !shim_why(ring) &&
+	       speed_buf_holds(ring->buf, tx->side.own + len) &&
 	       speed_prod_free(&tx->side, len) >= (s64)len;
 }
 

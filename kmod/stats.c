@@ -85,6 +85,7 @@ int speed_stats_show(struct seq_file *seq, void *v)
 		seq_printf(seq, "%s %llu\n", names[i], sum(i));
 	for (i = SPEED_TCP_FUSED + 1; i < SPEED_TCP_REASONS; i++)
 		seq_printf(seq, "tcp_not_%s %llu\n", reasons[i], sum_reason(i));
+	seq_printf(seq, "data_bytes %lu\n", speed_data_bytes());
 	seq_printf(seq, "pool_bytes %lu\n", speed_pool_bytes());
 	return 0;
 }

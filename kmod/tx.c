@@ -139,7 +139,7 @@ static ssize_t put_all(struct sock *sk, struct speed_ring *ring, struct msghdr *
 
 	speed_role_enter(ring, SPEED_ROLE_TX);
 	while (sent < len) {
-		n = speed_tx_error(sk) ?: speed_ring_need_buf(ring, SPEED_ROLE_TX);
+		n = speed_tx_error(sk) ?: speed_ring_need_buf(ring, SPEED_ROLE_TX, len - sent);
 		if (n)
 			break;
 		n = put_some(sk, ring, msg, len - sent);
@@ -218,7 +218,8 @@ static bool tx_plain(struct sock *sk, struct speed_ring *ring, size_t len)
 {
 	struct speed_role *tx = &ring->role[SPEED_ROLE_TX];
 
-	return !tx->epoch && ring->buf && !speed_ring_beyond(ring) && !ended(sk, ring) &&
+	return !tx->epoch && speed_buf_holds(ring->buf, tx->side.own + len) &&
+	       !speed_ring_beyond(ring) && !ended(sk, ring) &&
 	       speed_prod_free(&tx->side, len) >= (s64)len;
 }
 

@@ -63,7 +63,8 @@ static int put(struct sock *sk, struct speed_ring *ring, struct msghdr *msg, siz
 	int err;
 
 	speed_role_enter(ring, SPEED_ROLE_TX);
-	err = speed_tx_error(sk) ?: speed_ring_need_buf(ring, SPEED_ROLE_TX);
+	err = speed_tx_error(sk) ?:
+	      speed_ring_need_buf(ring, SPEED_ROLE_TX, SPEED_RECORD_BYTES(len));
 	if (err)
 		return err;
 	err = -ENOSPC;

@@ -204,11 +204,12 @@ static bool reader_unmapped(struct speed_ring *ring)
  * shim_fuse() - move a direction to its ring, if that can be
  * @shim: the producer's
  * @ring: its ring; its producer's lock is held
+ * @bytes: so many as are to go there
  *
  * Context: process; locks the producer's socket.
  * Return: SPEED_TCP_FUSED, or why not yet.
  */
-u32 shim_fuse(struct shim *shim, struct speed_ring *ring)
+u32 shim_fuse(struct shim *shim, struct speed_ring *ring, size_t bytes)
 {
 	u32 reason;
 
@@ -218,7 +219,7 @@ u32 shim_fuse(struct shim *shim, struct speed_ring *ring)
 		return reason;
 	if (!reader_unmapped(ring))
 		return SPEED_TCP_BUSY;
-	if (speed_ring_need_buf(ring, SPEED_ROLE_TX))
+	if (speed_ring_need_buf(ring, SPEED_ROLE_TX, bytes))
 		return SPEED_TCP_MEMORY;
 	lock_sock(shim->sk);
 	reason = tcp_send_head(shim->sk) ? SPEED_TCP_BUSY : shim_why(ring);

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "held.h"
 #include "stress.h"
 
 #define MOST		2000	/* allocations in one call */
@@ -181,6 +182,15 @@ static long do_send(void)
 	return send(e[0].fd, buf, sizeof(buf), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* The ring has its first pages, and what comes next lies beyond them, too. */
+static void begin_grow(void)
+{
+	held_empty_pool();
+	tp_pair_sized(tp, e, 4 * RING);
+	MUST(send(e[0].fd, buf, 6000, MSG_DONTWAIT) == 6000);
+	MUST(send(e[0].fd, buf, 6000, MSG_DONTWAIT) == 6000);
+}
+
 /* The ring is full: what comes is kept beside it. */
 static void begin_overflow(void)
 {
@@ -334,6 +344,8 @@ static const struct probe probes[] = {
 	{ "sendto", begin_connect, do_implied, shut, no_memory },
 	{ "accept", begin_accept, do_accept, shut, no_memory },
 	{ "send", begin_pair, do_send, end_pair, or_again },
+	{ "send beyond its first pages", begin_grow, do_send, end_pair, no_memory },
+	{ "lease with its first pages", begin_grow, do_lease, end_pair, or_again },
 	{ "send beyond the ring", begin_overflow, do_send, end_pair, or_again },
 	{ "a small send beyond the ring", begin_overflow, do_small, end_pair, or_again },
 	{ "recv", begin_recv, do_recv, end_pair, no_memory },

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "held.h"
 #include "stress.h"
 
 #define PAIRS		64
@@ -263,6 +264,8 @@ static int writes_anywhere(void *arg)
 	} kinds[] = {
 		{ 9000, 1 }, { 60000, 20000 }, { 70000, 9000 }, { 40000, 60000 },
 		{ 200000, 30000 }, { 65536, 60000 }, { 30000, 0 }, { 5000, 100000 },
+		/* And with a ring's first pages alone. */
+		{ 0, 1 }, { 3, 16000 }, { 65536, 4000 }, { 131072 + 100, 0 },
 	};
 	enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 	static struct end e[KINDS][2], mapped[2];
@@ -312,10 +315,15 @@ static void cleared(const struct transport *t)
 
 	if (geteuid())
 		trace_skip("needs root, to be another user");
+	held_empty_pool();
 	WANT(process_join(process_start(writes_anywhere, (void *)t)), 0, 0, "another user");
 	u.path[1] = PATH_KERNEL;
 	for (i = 0; i < 16; i++) {
 		tp_pair_sized(&u, e[i], RING / 2);
+		/* Such a part of a ring goes to who has something to say, and grows when mapped. */
+		for (r = 0; r < 2; r++)
+			MUST(send(e[i][r].fd, "x", 1, 0) == 1 &&
+			     recv(e[i][!r].fd, (char [2]){ 0 }, 2, 0) == 1);
 		for (r = 0; r < SPEED_ROLES; r++) {
 			raw_open(&w, e[i][0].fd, r);
 			wrong += count_of(w.r.data, 2 * w.l.size, 's');

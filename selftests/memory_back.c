@@ -12,6 +12,7 @@
 
 #define PAIRS		64
 #define RING		65536
+#define FIRST		16384	/* of it, with its first byte */
 #define SOON_MS		60000
 
 /* Both ends have sent as much as they may without waiting, which is more than a ring. */
@@ -50,11 +51,12 @@ static void counted(const struct transport *t)
 	WANT_TRUE(now.socks - before.socks >= 2, "its sockets");
 	WANT_TRUE(end_send(&e[0][0], "x", 1, 0) == 1, "send");
 	held_count(&now);
-	WANT_TRUE(now.data - before.data >= RING, "its data pages");
+	WANT_TRUE(now.data - before.data >= FIRST, "its data pages");
+	WANT_TRUE(now.mapped - before.mapped >= RING, "its ring, mapped");
 	WANT_TRUE(open_full(t, e + 1, PAIRS - 1) > PAIRS * RING, "more, and all full");
 	held_count(&now);
 	WANT(now.pairs - before.pairs, PAIRS, 0, "pairs");
-	WANT_TRUE(now.data - before.data >= (2 * PAIRS - 1) * RING, "their data pages");
+	WANT_TRUE(now.data - before.data >= FIRST + 2 * (PAIRS - 1) * RING, "their data pages");
 	/* Closed by one side, then by the other; unread bytes go with the second. */
 	for (i = 0; i < PAIRS; i++)
 		end_close(&e[i][i % 2]);
@@ -82,7 +84,8 @@ static void pool_shrinks(const struct transport *t)
 		MUST(file_write("/proc/sys/vm/drop_caches", "2") == 0);
 	WANT(stat_number("pool_bytes"), 0, 0, "the pool, when memory is short");
 	held_count(&now);
-	WANT(now.data, 0, 0, "bytes of data pages mapped");
+	WANT(now.data, 0, 0, "bytes of data pages");
+	WANT(now.mapped, 0, 0, "bytes of rings mapped");
 }
 
 /* Sockets that never were connections: bound, listening, queued, refused. */

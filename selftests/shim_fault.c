@@ -14,6 +14,14 @@
 
 static int out[2];
 
+/* The ring has its first pages, and what comes next lies beyond them, too. */
+static void begin_grow(void)
+{
+	begin_fused();
+	MUST(do_send() == sizeof(buf) && do_send() == sizeof(buf));
+	MUST(tcp_fused(fd));
+}
+
 static void begin_connect(void)
 {
 	listener = tcp_listen_at(LOCAL4, 0, &a);
@@ -147,6 +155,7 @@ static const struct probe probes[] = {
 	{ "accept", begin_accept, do_accept },
 	{ "first send", begin_pair, do_send },
 	{ "send", begin_fused, do_send, .nothing = true },
+	{ "send beyond its first pages", begin_grow, do_send },
 	{ "odd send", begin_fused, do_odd },
 	{ "urgent byte", begin_recv, do_urgent },
 	{ "recv", begin_recv, do_recv, .nothing = true },

@@ -15,10 +15,11 @@
  * struct held - a count
  * @pairs: struct speed_pair
  * @socks: struct speed_sock
- * @data: bytes of data pages that are in use
+ * @data: bytes of data pages that are in use, as the module says
+ * @mapped: bytes of rings that are mapped in the kernel: of one that has grown, twice
  */
 struct held {
-	long pairs, socks, data;
+	long pairs, socks, data, mapped;
 };
 
 /* To the module, as its sockets have them: each that takes part has one until it is freed. */
@@ -26,6 +27,8 @@ long held_references(void);
 /* Root alone may count, and the kernel must show its slabs. */
 bool held_can_count(void);
 void held_count(struct held *h);
+/* So that who wants pages gets new ones; ends the body without root. */
+void held_empty_pool(void);
 
 /* Until nothing is held, of what others have closed before: it goes first. What is held then. */
 void held_settle(struct held *h);

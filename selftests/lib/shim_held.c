@@ -109,4 +109,5 @@ void shim_held_end(const struct shim_held *before)
 		return;
 	WANT(now.conns, before->conns, 0, "struct shim_conn held");
 	WANT(now.held.data, before->held.data, 0, "bytes of data pages held");
+	WANT(now.held.mapped, before->held.mapped, 0, "bytes of rings mapped");
 }
