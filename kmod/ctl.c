@@ -105,11 +105,11 @@ static void ring_clear_dead(struct speed_ring *ring)
 	struct speed_buf *buf = ring->buf;
 	u64 read = tail - buf->begun;
 
-	if (buf->whole || head - buf->begun > buf->size || read > buf->size)
+	if (buf->dirty || head - buf->begun > buf->size || read > buf->size)
 		memset(buf->addr + (head & (buf->size - 1)), 0, buf->size - (head - tail));
 	else
 		memset(buf->addr + (buf->begun & (buf->size - 1)), 0, read);
-	buf->whole = true;
+	buf->dirty = true;
 }
 
 /**

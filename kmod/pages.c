@@ -186,7 +186,7 @@ static bool is_ours(const struct speed_buf *buf)
 {
 	unsigned int i;
 
-	if (!buf->whole)
+	if (!buf->dirty)
 		return true;
 	for (i = 0; i < speed_buf_slots(buf); i++)
 		if (buf->pages[i] && page_count(buf->pages[i]) != 1)
@@ -205,11 +205,11 @@ static void buf_clear(struct speed_buf *buf, u64 head)
 {
 	u64 written = head - buf->begun;
 
-	if (buf->whole || written > buf->size)
+	if (buf->dirty || written > buf->size)
 		memset(buf->addr, 0, (size_t)buf->held << PAGE_SHIFT);
 	else
 		memset(buf->addr + (buf->begun & (buf->size - 1)), 0, written);
-	buf->whole = false;
+	buf->dirty = false;
 }
 
 /**

@@ -32,7 +32,7 @@ struct speed_user;
  * @reach: bytes from @begun on that have pages; U64_MAX where all have
  * @held: pages that there are, from that of @begun on, around the ring's end
  * @by: who maps it, by role, or NULL; share.c's
- * @whole: any of it may differ from zero: it was mapped, or a copy into it failed
+ * @dirty: any of it may differ from zero: it was mapped, or a copy into it failed
  * @addr: size bytes, mapped twice in a row; another once it has grown, with the producer's
  *	lock held, before an index is published that needs it
  * @before: as they were mapped when there were fewer pages, or NULL
@@ -46,7 +46,7 @@ struct speed_buf {
 	u64 reach;
 	unsigned int held;
 	struct speed_user *by[SPEED_ROLES];
-	bool whole;
+	bool dirty;
 	unsigned char *addr;
 	unsigned char *before;
 	struct page *pages[];

@@ -76,7 +76,7 @@ void speed_tx_tell(struct speed_ring *ring)
  */
 int speed_tx_fault(struct speed_ring *ring)
 {
-	ring->buf->whole = true;
+	ring->buf->dirty = true;
 	return -EFAULT;
 }
 

@@ -15,7 +15,6 @@
 
 #define FIRST		16384	/* bytes that there are pages for */
 #define RING		65536	/* of SO_SNDBUF and SO_RCVBUF of half as much */
-#define SOON_MS		20000
 #define MOST		33000
 #define DEFAULT_RING	(256l << 10)
 
@@ -80,15 +79,6 @@ static void sizes(const struct transport *t)
 	}
 }
 
-static bool no_pages(struct end *e)
-{
-	long until = now_ms() + SOON_MS;
-
-	while (!proc_speed_says(e->fd, "ring", "0/0") && now_ms() < until)
-		sleep_ms(50);
-	return proc_speed_says(e->fd, "ring", "0/0");
-}
-
 static const size_t moved[] = {
 	3, 4096, 9000, 16000, 40000, RING - FIRST, RING - 5000, RING - 1, RING, RING + 17,
 };
@@ -107,7 +97,7 @@ static void idle_pairs(const struct transport *t, struct end e[][2])
 		}
 	}
 	for (i = 0; i < COUNT(moved); i++)
-		WANT_TRUE(no_pages(&e[i][0]), "%zu bytes: its pages go", moved[i]);
+		WANT_TRUE(proc_speed_idle(e[i][0].fd), "%zu bytes: its pages go", moved[i]);
 	held_empty_pool();
 }
 

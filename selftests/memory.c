@@ -117,16 +117,6 @@ static void user_share(const struct transport *t)
 	WANT_TRUE(other == root / 2, "a user may take half");
 }
 
-/* Return: whether its pages have gone within a while. */
-static bool until_no_pages(const struct end *e)
-{
-	long until = now_ms() + 10000;
-
-	while (!proc_speed_says(e->fd, "ring", "0/0") && now_ms() < until)
-		sleep_ms(100);
-	return proc_speed_says(e->fd, "ring", "0/0");
-}
-
 static void idle(const struct transport *t)
 {
 	char c, ring[64], none[64] = "0/0";
@@ -142,7 +132,7 @@ static void idle(const struct transport *t)
 	sleep_ms(4000);
 	WANT_TRUE(!proc_speed_says(e[0].fd, "ring", none), "kept while a byte is in it");
 	WANT(recv(e[1].fd, &c, 1, 0), 1, 0, "recv");
-	WANT_TRUE(until_no_pages(&e[0]), "given back when idle");
+	WANT_TRUE(proc_speed_idle(e[0].fd), "given back when idle");
 	WANT(send(e[0].fd, "y", 1, 0), 1, 0, "send again");
 	WANT(recv(e[1].fd, &c, 1, 0), 1, 0, "recv again");
 	WANT_TRUE(c == 'y', "the byte");
@@ -283,7 +273,7 @@ static int writes_anywhere(void *arg)
 	for (i = 0; i < KINDS; i++)
 		move_on(t, e[i], kinds[i].moved);
 	for (i = 0; i < KINDS; i++)
-		MUST(until_no_pages(&e[i][0]));
+		MUST(proc_speed_idle(e[i][0].fd));
 	for (i = 0; i < KINDS; i++) {
 		size_t left = kinds[i].written, n;
 
@@ -334,7 +324,7 @@ static void cleared(const struct transport *t)
 		pair_close(e[i]);
 	/* And what it wrote and has been read, before another may map it: the rest is live. */
 	move_on(&u, e[0], 50000);
-	MUST(until_no_pages(&e[0][0]));
+	MUST(proc_speed_idle(e[0][0].fd));
 	for (i = 0; i < 3; i++) {
 		memset(secret, i ? 's' : 'r', 10000);
 		WANT(send(e[0][0].fd, secret, 10000, 0), 10000, 0, "send, over the ring's end");

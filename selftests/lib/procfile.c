@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "procfile.h"
+#include "task.h"
 #include "trace.h"
 
 int file_read(const char *path, char *text, size_t size)
@@ -105,6 +106,15 @@ bool proc_speed_says(int fd, const char *column, const char *value)
 
 	proc_speed_column(fd, column, got, sizeof(got));
 	return !strcmp(got, value);
+}
+
+bool proc_speed_idle(int fd)
+{
+	long until = now_ms() + 10000;
+
+	while (!proc_speed_says(fd, "ring", "0/0") && now_ms() < until)
+		sleep_ms(100);
+	return proc_speed_says(fd, "ring", "0/0");
 }
 
 long proc_speed_number(int fd, const char *column)

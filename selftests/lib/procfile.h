@@ -14,6 +14,8 @@ int file_write(const char *path, const char *text);
 /* A column of the line of the socket, or "" where it has no line. */
 void proc_speed_column(int fd, const char *column, char *value, size_t size);
 bool proc_speed_says(int fd, const char *column, const char *value);
+/* Whether both rings' pages have gone within a while, as those of an idle connection do. */
+bool proc_speed_idle(int fd);
 /* As a number. */
 long proc_speed_number(int fd, const char *column);
 
