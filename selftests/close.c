@@ -111,6 +111,22 @@ static void unread_partly(const struct transport *t)
 	end_close(&e[0]);
 }
 
+/* The error that comes after the last byte; see exceptions.h. */
+static void unread_waitall(const struct transport *t)
+{
+	struct end e[2];
+	char buf[16];
+
+	tp_pair(t, e);
+	NOTE(end_send(&e[0], "lost", 4, 0), "send what is not read");
+	NOTE(end_send(&e[1], "inflight", 8, 0), "send what is under way");
+	end_close(&e[1]);
+	NOTE(end_recv(&e[0], buf, 16, MSG_WAITALL), "recv of more");
+	NOTE(end_recv(&e[0], buf, 16, MSG_WAITALL), "recv after that");
+	NOTE(end_recv(&e[0], buf, 16, 0), "recv at last");
+	end_close(&e[0]);
+}
+
 static void unread_and_in_flight(const struct transport *t)
 {
 	struct end e[2];
@@ -274,6 +290,7 @@ static const struct test_case cases[] = {
 	{ "unread", unread, CASE_BOTH | CASE_PATHS },
 	{ "unread_send", unread_send, CASE_BOTH | CASE_PATHS },
 	{ "unread_partly", unread_partly, CASE_BOTH | CASE_PATHS },
+	{ "unread_waitall", unread_waitall, CASE_STREAM | CASE_PATHS },
 	{ "unread_and_in_flight", unread_and_in_flight, CASE_BOTH | CASE_PATHS },
 	{ "lingers", lingers, CASE_BOTH | CASE_PATHS },
 	{ "full", full, CASE_BOTH | CASE_TCP | CASE_PATHS },

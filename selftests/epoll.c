@@ -205,10 +205,10 @@ static void nested(const struct transport *t)
 static const struct test_case cases[] = {
 	{ "level", level, CASE_BOTH | CASE_TCP | CASE_PATHS },
 	{ "edge", edge, CASE_STREAM | CASE_TCP | CASE_PATHS },
-	{ "edge_space", edge_space, CASE_STREAM | CASE_PATHS },
+	{ "edge_space", edge_space, CASE_BOTH | CASE_PATHS },
 	{ "one_shot", one_shot, CASE_BOTH | CASE_TCP | CASE_PATHS },
-	{ "exclusive", exclusive, CASE_STREAM | CASE_TCP | CASE_PATHS },
-	{ "exclusive_accept", exclusive_accept, CASE_STREAM },
+	{ "exclusive", exclusive, CASE_BOTH | CASE_TCP | CASE_PATHS },
+	{ "exclusive_accept", exclusive_accept, CASE_BOTH },
 	{ "nested", nested, CASE_BOTH | CASE_TCP | CASE_PATHS },
 };
 

@@ -66,6 +66,8 @@ static bool failed(void)
  * @call: the call; -1 and errno, or what it returned
  * @end: undoes both
  * @good: is that errno one that a program expects of this call?
+ * @role: SPEED_ROLE_*, of a lease
+ * @region: of its mapping
  */
 struct probe {
 	const char *name;
@@ -73,8 +75,11 @@ struct probe {
 	long (*call)(void);
 	void (*end)(void);
 	bool (*good)(int err);
+	int role;
+	enum { DATA, OWN, PEER } region;
 };
 
+static const struct probe *now;
 static const struct transport *tp;
 static struct end e[2];
 static struct address addr;
@@ -167,8 +172,8 @@ static long do_accept(void)
 
 static void begin_pair(void)
 {
-	/* Nothing in the pool: its pages are to be allocated. */
-	file_write("/proc/sys/vm/drop_caches", "2");
+	/* Its pages are to be allocated. */
+	held_empty_pool();
 	tp_pair_sized(tp, e, RING / 2);
 }
 
@@ -220,7 +225,7 @@ static long do_recv(void)
 
 static long do_lease(void)
 {
-	return lease_role(e[0].fd, SPEED_ROLE_TX, &raw.l);
+	return lease_role(e[0].fd, now->role, &raw.l);
 }
 
 static void begin_map(void)
@@ -230,17 +235,30 @@ static void begin_map(void)
 }
 
 static char *mapped;
+static size_t mapped_bytes;
+
+/* The peer's bytes and indices are for reading alone. */
+static bool writable(void)
+{
+	return now->region == OWN || (now->region == DATA && now->role == SPEED_ROLE_TX);
+}
 
 static long do_map(void)
 {
-	mapped = mmap(NULL, 2 * raw.l.size, RW, MAP_SHARED, e[0].fd, raw.l.off_data);
+	const uint64_t at[] = { [DATA] = raw.l.off_data, [OWN] = raw.l.off_own,
+				[PEER] = raw.l.off_peer };
+	const size_t bytes[] = { [DATA] = 2 * raw.l.size, [OWN] = PAGE, [PEER] = 2 * PAGE };
+
+	mapped_bytes = bytes[now->region];
+	mapped = mmap(NULL, mapped_bytes, writable() ? RW : PROT_READ, MAP_SHARED, e[0].fd,
+		      at[now->region]);
 	return mapped == MAP_FAILED ? -1 : 0;
 }
 
 static void end_map(void)
 {
 	if (mapped != MAP_FAILED)
-		munmap(mapped, 2 * raw.l.size);
+		munmap(mapped, mapped_bytes);
 	end_pair();
 }
 
@@ -253,7 +271,7 @@ static void begin_fault(void)
 
 static long do_fault(void)
 {
-	int sig = touch(mapped, true);
+	int sig = touch(mapped, writable());
 
 	errno = ENOMEM;
 	return sig ? -1 : 0;
@@ -261,6 +279,8 @@ static long do_fault(void)
 
 static long do_revoke(void)
 {
+	if (now->role == SPEED_ROLE_RX)
+		return recv(e[0].fd, buf, 10, MSG_DONTWAIT);
 	return send(e[0].fd, buf, 10, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -351,9 +371,19 @@ static const struct probe probes[] = {
 	{ "recv", begin_recv, do_recv, end_pair, no_memory },
 	{ "poll", begin_recv, do_poll, end_pair, no_memory },
 	{ "lease", begin_pair, do_lease, end_pair, or_again },
+	{ "lease to receive", begin_pair, do_lease, end_pair, or_again, SPEED_ROLE_RX },
 	{ "mmap", begin_map, do_map, end_map, or_again },
+	{ "mmap of its index", begin_map, do_map, end_map, or_again, SPEED_ROLE_TX, OWN },
+	{ "mmap of the peer's", begin_map, do_map, end_map, or_again, SPEED_ROLE_TX, PEER },
+	{ "mmap to receive", begin_map, do_map, end_map, or_again, SPEED_ROLE_RX },
+	{ "mmap to receive, its index", begin_map, do_map, end_map, or_again, SPEED_ROLE_RX, OWN },
+	{ "mmap to receive, the peer's", begin_map, do_map, end_map, or_again, SPEED_ROLE_RX, PEER },
 	{ "a fault", begin_fault, do_fault, end_map, no_memory },
+	{ "a fault in its index", begin_fault, do_fault, end_map, no_memory, SPEED_ROLE_TX, OWN },
+	{ "a fault in the peer's", begin_fault, do_fault, end_map, no_memory, SPEED_ROLE_TX, PEER },
+	{ "a fault to receive", begin_fault, do_fault, end_map, no_memory, SPEED_ROLE_RX },
 	{ "revoke", begin_fault, do_revoke, end_map, or_again },
+	{ "revoke to receive", begin_fault, do_revoke, end_map, or_again, SPEED_ROLE_RX },
 	{ "the library", begin_library, do_library, end_library, or_again },
 	{ "splice out", begin_splice, do_splice, end_splice, or_again },
 	{ "splice in", begin_splice_in, do_splice_in, end_splice, or_again },
@@ -382,6 +412,7 @@ static void try_all(const struct probe *p)
 		long ret;
 		int err;
 
+		now = p;
 		p->begin();
 		fail_nth(n);
 		errno = 0;

@@ -2,15 +2,17 @@
 /*
  * Every offset of a socket mapped with every length and protection, with a lease and
  * without one: what is given, and with which errno the rest is refused. Nothing of it
- * may reach the connection.
+ * may reach the connection, which is used afterwards, or all the while.
  */
 #define _GNU_SOURCE
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "stress.h"
 
 #define RING	8192
+#define PIECE	500	/* bytes that go there and back while offsets are poked */
 
 /**
  * struct poke - a socket and what is due of it
@@ -18,12 +20,14 @@
  * @leased: whether the leases are still in force
  * @noexec: this kernel maps no socket to be executed, whatever else is asked for
  * @theirs: below this offset TCP answers, and it is not for us to say
+ * @moving: bytes go by the regions meanwhile, so that nothing but them is written
  */
 struct poke {
 	int fd;
 	struct raw tx, rx;
 	bool leased, noexec;
 	off_t theirs;
+	atomic_bool moving;
 };
 
 /* A socket that cannot be mapped at all: which refusal comes first? */
@@ -100,7 +104,7 @@ static void one(const struct poke *k, const struct raw *w, off_t at, size_t len,
 	if (err)
 		return;
 	y->mapped += ours;
-	y->faults += ours && touch_all(m, len, prot);
+	y->faults += ours && touch_all(m, len, k->moving ? prot & ~PROT_WRITE : prot);
 	munmap(m, len);
 }
 
@@ -165,8 +169,90 @@ static void poke(const struct transport *t)
 	pair_close(e);
 }
 
+static unsigned int flags_of(const struct raw *w)
+{
+	return __atomic_load_n(&((struct speed_kern *)w->r.peer)->flags, __ATOMIC_ACQUIRE);
+}
+
+/* All that came goes back, by the regions. */
+static long echo_by_hand(void *arg)
+{
+	struct poke *k = arg;
+	uint64_t from = k->rx.l.own, to = k->tx.l.own, mask = k->rx.l.size - 1, head;
+	struct speed_index *theirs = (void *)(k->rx.r.peer + PAGE);
+
+	while (k->moving) {
+		head = __atomic_load_n(&theirs->index, __ATOMIC_ACQUIRE);
+		if (head == from) {
+			usleep(50);
+			continue;
+		}
+		while (from != head)
+			k->tx.r.data[to++ & mask] = k->rx.r.data[from++ & mask];
+		raw_publish(&k->rx, from);
+		raw_publish(&k->tx, to);
+		if (flags_of(&k->tx) & SPEED_NEED_DATA)
+			MUST(ioctl(k->fd, SPEED_IOC_WAKE, SPEED_WAKE_READER) == 0);
+		if (flags_of(&k->rx) & SPEED_NEED_SPACE)
+			MUST(ioctl(k->fd, SPEED_IOC_WAKE, SPEED_WAKE_WRITER) == 0);
+	}
+	return 0;
+}
+
+struct traffic {
+	struct end *e;
+	atomic_bool stop;
+	long rounds;
+};
+
+/* Known bytes there and back, by the other side's path. Return: pieces that were wrong. */
+static long there_and_back(void *arg)
+{
+	struct traffic *f = arg;
+	unsigned char out[PIECE], in[PIECE];
+	long wrong = 0;
+
+	for (; !f->stop; f->rounds++) {
+		stream_fill(out, PIECE, f->rounds);
+		if (end_send_all(f->e, out, PIECE) != PIECE ||
+		    end_recv_all(f->e, in, PIECE) != PIECE)
+			return -1;
+		wrong += memcmp(out, in, PIECE) != 0;
+	}
+	return wrong;
+}
+
+/* The same while the other side sends and receives. */
+static void meanwhile(const struct transport *t)
+{
+	struct poke k = { .leased = true, .noexec = sockets_are_noexec(), .moving = true };
+	struct traffic f = { 0 };
+	struct task echo, other;
+	struct end e[2];
+
+	raw_pair(t, e, RING / 2, &k.tx, &k.rx);
+	MUST(k.tx.l.size == k.rx.l.size);
+	k.fd = e[0].fd;
+	k.theirs = t->fused ? k.tx.l.off_own : 0;
+	f.e = &e[1];
+	task_start(&echo, echo_by_hand, &k);
+	task_start(&other, there_and_back, &f);
+	poke_role(&k, &k.tx);
+	poke_role(&k, &k.rx);
+	f.stop = true;
+	WANT(task_join(&other), 0, 0, "wrong pieces");
+	k.moving = false;
+	MUST(task_join(&echo) == 0);
+	trace_num(f.rounds, "pieces");
+	WANT_TRUE(f.rounds >= 3, "they went there and back meanwhile");
+	raw_unmap(&k.tx);
+	raw_unmap(&k.rx);
+	pair_close(e);
+}
+
 static const struct test_case cases[] = {
 	{ "poke", poke, CASE_STREAM | CASE_SPEED | CASE_FUSED },
+	{ "meanwhile", meanwhile, CASE_STREAM | CASE_SPEED | CASE_FUSED | CASE_PATHS },
 };
 
 RUN_CASES(cases)

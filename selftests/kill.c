@@ -273,7 +273,7 @@ static void of_echo(const struct transport *t)
 
 static const struct test_case cases[] = {
 	{ "of_sender", of_sender, CASE_BOTH | CASE_SPEED | CASE_FUSED | CASE_PATHS },
-	{ "of_receiver", of_receiver, CASE_STREAM | CASE_SPEED | CASE_FUSED | CASE_PATHS },
+	{ "of_receiver", of_receiver, CASE_BOTH | CASE_SPEED | CASE_FUSED | CASE_PATHS },
 	{ "of_echo", of_echo, CASE_BOTH | CASE_SPEED | CASE_FUSED | CASE_PATHS },
 };
 

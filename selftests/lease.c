@@ -40,6 +40,9 @@ static void lease_refused(const struct transport *t)
 	v.l.flags = 0x80000000u;
 	WANT_ERR(get_exact(e[0].fd, SPEED_LEASE, &v, sizeof(v.l)), EINVAL, "another flag");
 	v.l.flags = 0;
+	v.l.reserved = 1;
+	WANT_ERR(get_exact(e[0].fd, SPEED_LEASE, &v, sizeof(v.l)), EINVAL, "reserved is not 0");
+	v.l.reserved = 0;
 	WANT_ERR(setsockopt(e[0].fd, SOL_SPEED, SPEED_LEASE, &v, sizeof(v.l)), ENOPROTOOPT,
 		 "set");
 	WANT_OK(shutdown(e[0].fd, SHUT_WR), "shutdown");
@@ -84,8 +87,15 @@ static void lease_told(const struct transport *t)
 	pair_close(e);
 }
 
+/* Another process, which has the descriptor too. */
+static int unleases(void *fd)
+{
+	return set_int(*(int *)fd, SOL_SPEED, SPEED_UNLEASE, SPEED_ROLE_TX) ? errno : 0;
+}
+
 static void unlease_refused(const struct transport *t)
 {
+	struct speed_lease l = { .role = SPEED_ROLE_TX };
 	struct end e[2];
 	uint64_t wide = 0;
 	int fd = tp_socket(t, 0);
@@ -101,6 +111,11 @@ static void unlease_refused(const struct transport *t)
 	WANT_ERR(setsockopt(e[0].fd, SOL_SPEED, SPEED_UNLEASE, bad_pointer(), 4), EFAULT,
 		 "bad pointer");
 	WANT_ERR(get_exact(e[0].fd, SPEED_UNLEASE, &wide, 4), ENOPROTOOPT, "get");
+	WANT_ERR(set_int(e[0].fd, SOL_SPEED, SPEED_UNLEASE, SPEED_ROLE_TX), ESTALE, "nobody holds it");
+	WANT_OK(get_exact(e[0].fd, SPEED_LEASE, &l, sizeof(l)), "a lease");
+	WANT(process_join(process_start(unleases, &e[0].fd)), ESTALE, 0, "by another process");
+	WANT_OK(set_int(e[0].fd, SOL_SPEED, SPEED_UNLEASE, SPEED_ROLE_TX), "by its holder");
+	WANT_ERR(set_int(e[0].fd, SOL_SPEED, SPEED_UNLEASE, SPEED_ROLE_TX), ESTALE, "once more");
 	pair_close(e);
 }
 
@@ -135,6 +150,8 @@ static void settle(const struct transport *t)
 	v.s.flags = 1;
 	WANT_ERR(get_exact(e[0].fd, SPEED_SETTLE, &v, sizeof(v.s)), EINVAL, "a flag");
 	v.s.flags = 0;
+	v.s.epoch = 0;
+	WANT_ERR(get_exact(e[0].fd, SPEED_SETTLE, &v, sizeof(v.s)), EINVAL, "no epoch");
 	v.s.epoch = l.epoch + 1000;
 	WANT_ERR(get_exact(e[0].fd, SPEED_SETTLE, &v, sizeof(v.s)), ESTALE, "another epoch");
 	v.s.epoch = l.epoch;

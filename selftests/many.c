@@ -158,7 +158,7 @@ static void killed_at_once(const struct transport *t)
 static const struct test_case cases[] = {
 	{ "open_at_once", open_at_once,
 	  CASE_BOTH | CASE_SPEED | CASE_PATHS | CASE_LONG | CASE_UNMAPPED },
-	{ "killed_at_once", killed_at_once, CASE_STREAM | CASE_SPEED | CASE_LONG },
+	{ "killed_at_once", killed_at_once, CASE_BOTH | CASE_SPEED | CASE_LONG },
 };
 
 RUN_CASES(cases)

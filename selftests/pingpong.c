@@ -199,7 +199,7 @@ static const struct test_case cases[] = {
 	{ "ping_pong_level", ping_pong_level, CASE_BOTH | CASE_TCP | CASE_PATHS | CASE_LONG },
 	{ "ping_pong_edge", ping_pong_edge, CASE_BOTH | CASE_TCP | CASE_PATHS | CASE_LONG },
 	{ "ping_pong_exclusive", ping_pong_exclusive,
-	  CASE_STREAM | CASE_TCP | CASE_PATHS | CASE_LONG },
+	  CASE_BOTH | CASE_TCP | CASE_PATHS | CASE_LONG },
 	{ "against_recv", against_recv, CASE_BOTH | CASE_TCP | CASE_PATHS | CASE_LONG },
 	{ "stream_by_edges", stream_by_edges, CASE_STREAM | CASE_TCP | CASE_PATHS | CASE_LONG },
 };

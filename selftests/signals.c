@@ -307,7 +307,7 @@ static const struct test_case cases[] = {
 	{ "send_part_restarted", send_part_restarted, CASE_STREAM | CASE_TCP | CASE_PATHS },
 	{ "send_often_restarted", send_often_restarted, CASE_STREAM | CASE_TCP | CASE_PATHS },
 	{ "recv_with_limit", recv_with_limit, CASE_BOTH | CASE_TCP | CASE_PATHS },
-	{ "send_interrupted", send_interrupted, CASE_STREAM | CASE_PATHS },
+	{ "send_interrupted", send_interrupted, CASE_BOTH | CASE_PATHS },
 	{ "accept_interrupted", accept_interrupted, CASE_BOTH | CASE_TCP },
 	{ "connect_interrupted", connect_interrupted, CASE_BOTH },
 	{ "storm", storm, CASE_ALL },

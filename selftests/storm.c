@@ -290,7 +290,7 @@ static const struct test_case cases[] = {
 	{ "fork_storm", fork_storm,
 	  CASE_BOTH | CASE_SPEED | CASE_FUSED | CASE_PATHS | CASE_LONG | CASE_UNMAPPED },
 	{ "exec_storm", exec_storm,
-	  CASE_STREAM | CASE_SPEED | CASE_FUSED | CASE_PATHS | CASE_LONG | CASE_UNMAPPED },
+	  CASE_BOTH | CASE_SPEED | CASE_FUSED | CASE_PATHS | CASE_LONG | CASE_UNMAPPED },
 	{ "travels", travels, CASE_BOTH | CASE_SPEED | CASE_FUSED | CASE_PATHS | CASE_UNMAPPED },
 };
 

@@ -44,20 +44,6 @@ static inline uint64_t chance_below(struct chance *c, uint64_t n)
 	return (chance64(c) >> 16) % n;
 }
 
-/* A counter of /proc/net/speed_stat. */
-static inline long stat_number(const char *name)
-{
-	char text[4096], *at;
-
-	MUST(file_read("/proc/net/speed_stat", text, sizeof(text)) == 0);
-	for (at = text; at && *at; at = strchr(at, '\n')) {
-		at += *at == '\n';
-		if (!strncmp(at, name, strlen(name)) && at[strlen(name)] == ' ')
-			return strtol(at + strlen(name), NULL, 10);
-	}
-	return -1;
-}
-
 /* Sockets of this network namespace. */
 static inline int sockets_listed(void)
 {

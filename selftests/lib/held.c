@@ -56,23 +56,13 @@ static long data_mapped(void)
 	return all;
 }
 
-static long stat_of(const char *name)
-{
-	char text[4096], *at;
-
-	MUST(file_read("/proc/net/speed_stat", text, sizeof(text)) == 0);
-	at = strstr(text, name);
-	MUST(at);
-	return strtol(at + strlen(name), NULL, 10);
-}
-
 void held_empty_pool(void)
 {
 	long until = now_ms() + HELD_SETTLE_MS;
 
 	if (geteuid())
 		trace_skip("needs root, to empty the pool");
-	while (stat_of("pool_bytes ")) {
+	while (stat_number("pool_bytes")) {
 		MUST(now_ms() < until);
 		MUST(file_write("/proc/sys/vm/drop_caches", "2") == 0);
 	}
@@ -84,7 +74,7 @@ static void count_once(struct held *h)
 	held_empty_pool();
 	h->pairs = slab_objects("speed_pair");
 	h->socks = slab_objects("SPEED");
-	h->data = stat_of("data_bytes ") - stat_of("pool_bytes ");
+	h->data = stat_number("data_bytes") - stat_number("pool_bytes");
 	h->mapped = data_mapped();
 }
 

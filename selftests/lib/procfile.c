@@ -48,6 +48,19 @@ int file_write(const char *path, const char *text)
 	return n < 0 ? -1 : 0;
 }
 
+long stat_number(const char *name)
+{
+	char text[4096], *at;
+
+	MUST(file_read("/proc/net/speed_stat", text, sizeof(text)) == 0);
+	for (at = text; at && *at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (!strncmp(at, name, strlen(name)) && at[strlen(name)] == ' ')
+			return strtol(at + strlen(name), NULL, 10);
+	}
+	return -1;
+}
+
 /* The word of a line in that place, counted from 0. */
 static bool word(const char *line, int place, char *out, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Files of /proc and /sys: read and written whole, and /proc/net/speed by column. */
+/* Files of /proc and /sys: read and written whole, /proc/net/speed by column, and its counters. */
 #ifndef SPEED_SELFTESTS_PROCFILE_H
 #define SPEED_SELFTESTS_PROCFILE_H
 
@@ -18,6 +18,9 @@ bool proc_speed_says(int fd, const char *column, const char *value);
 bool proc_speed_idle(int fd);
 /* As a number. */
 long proc_speed_number(int fd, const char *column);
+
+/* A counter of /proc/net/speed_stat; -1: there is none of that name. */
+long stat_number(const char *name);
 
 /* net.speed.*: nobody puts them back, so set them in a namespace of your own. */
 int sysctl_set(const char *name, const char *value);

@@ -16,12 +16,15 @@
 
 #define RIG_GUARD	65536
 
+/* Each on a line of its own, as in pages of their own. */
+#define RIG_APART	__attribute__((aligned(128)))
+
 struct rig {
-	struct speed_index	head;
-	struct speed_index	tail;
-	struct speed_kern	kern;
-	struct speed_side	prod;
-	struct speed_side	cons;
+	struct speed_index	head RIG_APART;
+	struct speed_index	tail RIG_APART;
+	struct speed_kern	kern RIG_APART;
+	struct speed_side	prod RIG_APART;
+	struct speed_side	cons RIG_APART;
 	unsigned char		*area;
 	size_t			area_bytes;
 };

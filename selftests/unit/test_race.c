@@ -7,7 +7,7 @@
  * bytes by their address, so that a second mapping would hide races from it.
  * With BREAK one of the letters is made a plain relaxed access; the program
  * must then be reported, and the check asserts that it is. Full fences mean
- * nothing to ThreadSanitizer: E to H are left to the models and litmus tests.
+ * nothing to ThreadSanitizer: E to H are test_fence.c's, the models' and litmus tests'.
  */
 #include <linux/types.h>
 

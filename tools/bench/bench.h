@@ -146,11 +146,10 @@ void measure_given(struct series *all, unsigned int count);
 double median(const struct series *s);
 /* For qsort(), of doubles or of what begins with one. */
 int by_double(const void *a, const void *b);
-/* Makes a series for each transport chosen that is able to do what is asked. */
-unsigned int series_make(struct series *all, unsigned int able);
 
 /* ---- choose.c ---- */
-bool chosen(const char *transport);
+/* Makes a series for each transport chosen that is able to do what is asked. */
+unsigned int series_make(struct series *all, unsigned int able);
 
 /* ---- guard.c: who fails, fails alone ---- */
 struct words {
@@ -190,6 +189,9 @@ void emit_extra(const char *experiment, const struct series *s, unsigned int ext
 /* One figure, not of a series: runs values of it. */
 void emit_value(const char *experiment, const struct series *like, const double *values,
 		const char *metric, const char *unit);
+/* The same in each run. */
+void emit_count(const char *experiment, const struct series *like, const char *metric,
+		double count, const char *unit);
 /* Lines that say why there are no figures of a transport: here, ever, and this time. */
 void emit_missing(const char *transport, const char *why);
 void emit_impossible(const char *transport, const char *why);

@@ -16,20 +16,6 @@ static const struct transport *transport_find(const char *name, size_t len)
 	die("no transport is called '%.*s'", (int)len, name);
 }
 
-/* Also names that are not those of a transport, like memcpy. */
-bool chosen(const char *transport)
-{
-	const char *at = opt.transports;
-	size_t len = strlen(transport);
-
-	if (!at)
-		return true;
-	for (; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-		if (!strncmp(at, transport, len) && (at[len] == ',' || !at[len]))
-			return true;
-	return false;
-}
-
 /* Why t is not measured with these options, or NULL. */
 static const char *refused(const struct transport *t)
 {

@@ -13,8 +13,10 @@
  *	implied_once, implied_message	AF_SPEED: sendto() connects and sends, in one call
  *	crossover			the n from which one connection costs less
  *	talk_elapsed and so on		all of them, as measured; messages: how many
+ *	talk_leases and so on		speedrun: rings that the library was lent meanwhile
  */
 #define _GNU_SOURCE
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -262,9 +264,15 @@ static unsigned int most_of(unsigned int messages, unsigned int way)
 	return messages;
 }
 
-/* Returns what all of them took. */
-static double one_way(struct series *s, unsigned int way, double *a, double *b)
+/* Of a way, in a run: what it costs once and for each message, and what all of them took. */
+struct told {
+	double once, message, elapsed;
+	double leases;	/* that the library has taken meanwhile */
+};
+
+static void one_way(struct series *s, unsigned int way, struct told *told)
 {
+	uint64_t leased = fused_count("leased");
 	unsigned int most = most_of(s->messages, way);
 	double n[POINTS], cost[POINTS];
 	int i;
@@ -274,50 +282,68 @@ static double one_way(struct series *s, unsigned int way, double *a, double *b)
 		n[i] = most ? most : 1;
 		cost[i] = (double)trial_run(s, (uint64_t)n[i]);
 	}
-	fit(n, cost, a, b);
-	return cost[POINTS - 1];
+	fit(n, cost, &told->once, &told->message);
+	told->elapsed = cost[POINTS - 1];
+	told->leases = (double)(fused_count("leased") - leased);
 }
 
-/* Of a way: what it costs once, and for each message. */
-static void emit_way(struct series *s, unsigned int way, const double *a, const double *b,
-		     const double *elapsed)
+/* A field of each run's. */
+static void emit_told(const struct series *s, const struct told *told, size_t field,
+		      const char *way, const char *what, const char *unit)
+{
+	double values[RUNS_MAX];
+	char metric[32];
+	unsigned int run;
+
+	for (run = 0; run < opt.runs; run++)
+		values[run] = *(const double *)((const char *)&told[run] + field);
+	snprintf(metric, sizeof(metric), "%s_%s", way, what);
+	emit_value("jipc", s, values, metric, unit);
+}
+
+static void emit_way(struct series *s, unsigned int way, const struct told *told)
 {
 	static const char *const names[WAYS] = {
 		[TALK] = "talk", [SLOW] = "slow", [CALL] = "call", [IMPLIED] = "implied",
 		[MAPPED_CALL] = "call",
 	};
+	const char *name = names[way];
 	struct series all = *s;
-	char metric[32];
 
-	snprintf(metric, sizeof(metric), "%s_%s", names[way],
-		 way == SLOW || way == IMPLIED ? "once" : "connection");
-	emit_value("jipc", s, a, metric, unit_of_time());
-	snprintf(metric, sizeof(metric), "%s_message", names[way]);
-	emit_value("jipc", s, b, metric, unit_of_time());
+	emit_told(s, told, offsetof(struct told, once), name,
+		  way == SLOW || way == IMPLIED ? "once" : "connection", unit_of_time());
+	emit_told(s, told, offsetof(struct told, message), name, "message", unit_of_time());
 	all.messages = most_of(s->messages, way);
-	snprintf(metric, sizeof(metric), "%s_elapsed", names[way]);
-	emit_value("jipc", &all, elapsed, metric, unit_of_time());
+	emit_told(&all, told, offsetof(struct told, elapsed), name, "elapsed", unit_of_time());
+	if (s->transport->preload)
+		emit_told(s, told, offsetof(struct told, leases), name, "leases", "count");
+}
+
+/* Of so many messages on a connection is one cheaper than a connection for each of them. */
+static double crossover(const struct told *one, const struct told *each)
+{
+	return (one->once - each->once) / (each->message - one->message);
 }
 
 static void one_transport(struct series *s)
 {
-	double a[WAYS][RUNS_MAX], b[WAYS][RUNS_MAX], elapsed[WAYS][RUNS_MAX], cross[RUNS_MAX];
 	bool implied = !strcmp(s->transport->name, "speed"), mapped = s->transport == &transport_call;
 	unsigned int run, way, first = mapped ? MAPPED_CALL : TALK;
 	unsigned int last = mapped ? MAPPED_CALL : implied ? IMPLIED : CALL;
+	struct told told[WAYS][RUNS_MAX];
+	double cross[RUNS_MAX];
 
 	s->trial = trial;
 	for (run = 0; run < opt.runs; run++) {
 		progress("jipc %s: run %u of %u", s->transport->name, run + 1, opt.runs);
 		for (way = first; way <= last; way++)
-			elapsed[way][run] = one_way(s, way, &a[way][run], &b[way][run]);
+			one_way(s, way, &told[way][run]);
 		if (!mapped)
-			cross[run] = (a[TALK][run] - a[SLOW][run]) /
-				     (b[SLOW][run] - b[TALK][run]);
+			cross[run] = crossover(&told[TALK][run], &told[SLOW][run]);
 	}
 	progress_done();
 	for (way = first; way <= last; way++)
-		emit_way(s, way, a[way], b[way], elapsed[way]);
+		emit_way(s, way, told[way]);
 	if (!mapped)
 		emit_value("jipc", s, cross, "crossover", "messages");
 }

@@ -55,8 +55,10 @@ static void connection(void)
 	/* --transports may name some that do not connect. */
 	able = series_make(found, opt.transports ? 0 : ABLE_DOOR);
 	for (i = 0; i < able; i++) {
-		if (!(found[i].transport->able & ABLE_DOOR))
+		if (!(found[i].transport->able & ABLE_DOOR)) {
+			emit_impossible(found[i].transport->name, found[i].transport->why_unable);
 			continue;
+		}
 		all[count] = found[i];
 		all[count].size = 1;
 		all[count].n_max = 3000;

@@ -71,18 +71,6 @@ static uint64_t trial(struct series *s, uint64_t n)
 	return now_ns() - start;
 }
 
-/* The same in each run. */
-static void emit_count(const struct series *s, const char *metric, double count,
-		       const char *unit)
-{
-	double values[RUNS_MAX];
-	unsigned int run;
-
-	for (run = 0; run < opt.runs; run++)
-		values[run] = count;
-	emit_value("scale", s, values, metric, unit);
-}
-
 static void traffic(struct series *s, unsigned int param, size_t size)
 {
 	const char *metric = param == ONE_WAY ? "throughput" : "round_trip";
@@ -95,7 +83,7 @@ static void traffic(struct series *s, unsigned int param, size_t size)
 		to_bandwidth(s);
 	emit("scale", s, metric, param == ONE_WAY ? unit_of_bandwidth() : unit_of_time());
 	snprintf(uses, sizeof(uses), "%s_uses", metric);
-	emit_count(s, uses, (double)s->n / s->connections, "uses");
+	emit_count("scale", s, uses, (double)s->n / s->connections, "uses");
 }
 
 static void all_traffic(struct series *s, struct crowd *c)
@@ -104,12 +92,12 @@ static void all_traffic(struct series *s, struct crowd *c)
 	s->trial = trial;
 	s->n_min = s->connections;
 	cpu_pin(0, 1);
-	emit_count(s, "untimed_uses", crowd_warm(c), "uses");
+	emit_count("scale", s, "untimed_uses", crowd_warm(c), "uses");
 	traffic(s, ROUND_TRIP, SMALL);
 	traffic(s, ONE_WAY, LARGE);
 	s->size = 0;
 	if (s->transport->maps)
-		emit_count(s, "mapped_ends", crowd_mapped(), "ends");
+		emit_count("scale", s, "mapped_ends", crowd_mapped(), "ends");
 }
 
 static void one_crowd(struct series *s)

@@ -121,6 +121,17 @@ void emit_value(const char *experiment, const struct series *like, const double 
 	emit(experiment, &s, metric, unit);
 }
 
+void emit_count(const char *experiment, const struct series *like, const char *metric,
+		double count, const char *unit)
+{
+	double values[RUNS_MAX];
+	unsigned int run;
+
+	for (run = 0; run < opt.runs; run++)
+		values[run] = count;
+	emit_value(experiment, like, values, metric, unit);
+}
+
 void emit_extra(const char *experiment, const struct series *s, unsigned int extra,
 		const char *metric, const char *unit)
 {

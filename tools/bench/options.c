@@ -69,9 +69,9 @@ void options_help(void)
 		"  --accel NAME          tcg, icount, kvm or native ($SPEED_ACCEL)\n"
 		"  --icount              --accel icount\n\n"
 		"Prints one JSON object a line. Where NAME is icount the clock counts\n"
-		"instructions, and so do the results: those of two boots are not the same to\n"
-		"the last one, for interrupts come where the host has them come. Medians of\n"
-		"nine runs differ by less than 1 %%, but on kernels that preempt by 10 %%.\n");
+		"instructions, and so do the results. They are the same each time where nothing\n"
+		"depends on the host (tools/vm/run --sealed); elsewhere interrupts come where\n"
+		"the host has them come, and counts differ a little from boot to boot.\n");
 }
 
 static unsigned long number(const char *name, const char *text, unsigned long max)

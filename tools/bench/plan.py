@@ -90,10 +90,12 @@ def native(short):
     memcpy, what memory does, and a trial of one copy.
     """
     few = "--runs 3 --target 20 --max 65536" if short else "--runs 9 --target 100"
+    messages = IOBENCH // 10 if short else 100000
     return [line(text) for text in (
         "native " + few,
         "sweep --cpus two %s --transports ring,bare,onecopy" % few,
         "lmbench --cpus two %s --transports pipe,unix,tcp" % few,
+        "iobench --cpus two --runs 3 --messages %d --transports pipe,unix,tcp,ring" % messages,
     )]
 
 

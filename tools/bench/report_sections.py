@@ -185,6 +185,19 @@ def poller(page, results):
                  else figure(count), {"connections": count})
                 for number, count in enumerate(counts)], of)
             of = None
+    page.items(mapped(results, "poller"))
+
+
+def lent(results):
+    """Lines: how many rings the library was lent for jipc, without which it makes system calls."""
+    for transport in results.transports(results.select("jipc")):
+        found = ((text, results.one("jipc", transport=transport, metric=way + "_leases"))
+                 for way, text in (("talk", "one connection"), ("slow", "a connection a message"),
+                                   ("call", "send, receive, reply")))
+        told = ["%s %s" % (text, cell(leases)) for text, leases in found if leases]
+        if told:
+            yield "rings that %s was lent in all trials of a run: %s; without, it makes system calls" % (
+                name(transport), ", ".join(told))
 
 
 def jipc(page, results):
@@ -228,6 +241,7 @@ def jipc(page, results):
         for way, text in (("talk", "one connection"), ("slow", "a connection each"),
                           ("call", "send, receive, reply"), ("implied", "implied connect"))
         for messages in results.values("jipc", "messages")])
+    page.items(list(lent(results)))
 
 
 def lmbench(page, results):
@@ -241,6 +255,8 @@ def lmbench(page, results):
         cross_table(page, results, transports, [
             ("%s, %s" % (metric, unit_of(results.select("lmbench", metric=metric) or transports)),
              {"metric": metric}) for metric in ("latency", "bandwidth", "connection")])
+        page.items(["connection: %s: not measured: %s" % (name(t), why) for t, why in
+                    results.impossible("lmbench", results.select("lmbench", metric="connection")).items()])
     kinds = ("copy_cached", "copy", "read", "write")
     limits = [r for r in records if r["metric"] in kinds]
     if limits:
@@ -293,6 +309,14 @@ def growth(results, records, key):
             for (first, last), texts in said.items()]
 
 
+def mapped(results, experiment):
+    """A line: how many ends of a crowd the library maps in the end; none if nobody counted."""
+    ends = sorted(results.select(experiment, metric="mapped_ends", transport="speedrun"),
+                  key=lambda r: r["connections"])
+    return ["ends that speedrun has mapped at the end of %s: %s" % (experiment, "; ".join(
+        "%s of %s" % (figure(r["median"]), figure(2 * r["connections"])) for r in ends))] if ends else []
+
+
 def how_used(results):
     """Lines: how often a crowd's connections were used, and how many the library mapped."""
     def each(metric):
@@ -307,11 +331,7 @@ def how_used(results):
         ("round_trip_uses", "in a run of round trips"),
         ("throughput_uses", "in a run of 4 KiB messages")) if each(metric)]
     for experiment in ("scale", "memory"):
-        ends = results.select(experiment, metric="mapped_ends", transport="speedrun")
-        if ends:
-            lines.append("ends that speedrun has mapped at the end of %s: %s" % (
-                experiment, "; ".join("%s of %s" % (figure(r["median"]), figure(2 * r["connections"]))
-                                      for r in sorted(ends, key=lambda r: r["connections"]))))
+        lines += mapped(results, experiment)
     if results.select("scale", metric="mapped_ends"):
         lines.append("speedrun maps at most so many at a time as its --mappings tells it and their "
                      "rings find room for in net.speed.mem_max; both ends of a crowd are its own")

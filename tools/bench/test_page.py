@@ -81,7 +81,9 @@ def of_jipc():
                                    ("elapsed", 100))
             for one in each({t: v * factor for t, v in TIMES.items()}, "jipc",
                             "%s_%s" % (way, metric),
-                            **({"messages": 100} if metric == "elapsed" else {}))]
+                            **({"messages": 100} if metric == "elapsed" else {}))] + [
+        record("speedrun", 20, "jipc", "talk_leases", "count"),
+        record("speedrun", 0, "jipc", "slow_leases", "count")]
 
 
 def of_sovia():
@@ -135,8 +137,9 @@ def of_tools():
 
 EVERYTHING = {
     "iobench": of_iobench(), "latency": of_latency(), "sweep": of_sweep(),
-    "poller": [one for metric in ("poll", "epoll_level", "open")
-               for one in each(TIMES, "poller", metric, connections=100)],
+    "poller": [*(one for metric in ("poll", "epoll_level", "open")
+                 for one in each(TIMES, "poller", metric, connections=100)),
+               record("speedrun", 2, "poller", "mapped_ends", "ends", connections=100)],
     "jipc": of_jipc(), "sovia": of_sovia(), "lmbench": of_lmbench(),
     "apps": each(RATES, "redis", "get_c1_p1", "requests/s"),
     "others": [*each(TIMES, "connect", "connection"),
@@ -254,6 +257,19 @@ class Whole(unittest.TestCase):
                    "TCP connection a message 200 (180–220) µs: 44.4 (36.4–54.3) times",
                    "an AF_SPEED connection a message, by implied connect, costs 45 (40.5–49.5) µs: "
                    "4.4 (3.6–5.4) times")
+
+    def test_mapped(self):
+        """How much of what speedrun did was mapped."""
+        self.there("rings that TCP fused, speedrun was lent in all trials of a run: one connection "
+                   "20 (18–22), a connection a message 0; without, it makes system calls",
+                   "ends that speedrun has mapped at the end of poller: 2 of 200")
+
+    def test_unconnected(self):
+        """Why lmbench's table has no connection of a transport that has the rest."""
+        text = page_of([*IN_GUEST, record("pipe", 9, "lmbench", "latency"), {
+            "experiment": "lmbench", "transport": "pipe", "size": 0, "metric": "impossible",
+            "median": None, "why": "nobody connects"}])[2]
+        self.assertIn("- connection: pipe: not measured: nobody connects\n", text)
 
     def test_not_first(self):
         """Where it is not first, and by how much; how often it is."""

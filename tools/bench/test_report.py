@@ -7,6 +7,7 @@ comparisons there are, what is said where one is missing. And what speedbench re
 a figure under a wrong name is worse than none.
 """
 import glob
+import itertools
 import json
 import os
 import re
@@ -176,6 +177,29 @@ class Speedbench(unittest.TestCase):
             self.assertEqual([r["metric"] for r in found if r["runs"] == 3][-2:],
                              ["open", "close"])
             self.assertTrue(all(r["median"] > 0 for r in found if r["metric"] == "open"))
+            for poller in ("select", "poll", "epoll_level", "epoll_edge"):
+                self.assertTrue([r for r in found if r["metric"] == poller and r["median"] > 0],
+                                poller)
+
+    def test_iobench(self):
+        """What a side does not wait it works, and its share of a processor is that."""
+        messages = 2000
+        status, found, said = speedbench("iobench", "--size", "512", "--messages", str(messages),
+                                         "--runs", "1", "--transports", "pipe,tcp")
+        self.assertEqual(status, 0, said)
+        for transport, side in itertools.product(("pipe", "tcp"), ("client", "server")):
+            of = {r["metric"].partition("_")[2]: r["median"] for r in found
+                  if r["transport"] == transport and r["metric"].startswith(side)}
+            busy = of["user"] + of["system"]
+            self.assertGreater(busy, 0)
+            self.assertAlmostEqual(of["wait"], max(of["elapsed"] - busy, 0), delta=1000)
+            self.assertAlmostEqual(of["cpu_share"], 100 * busy / of["elapsed"], delta=0.01)
+            # Both on one processor: for each message it sleeps until the other one has answered.
+            self.assertGreaterEqual(of["switches"], messages / 2)
+            self.assertGreaterEqual(of["forced_switches"], 0)
+        floor = [r["median"] for r in found if r["transport"] == "memcpy"]
+        self.assertEqual(len(floor), 1)
+        self.assertGreater(floor[0], 0)
 
     def test_packets(self):
         """Messages that keep their bounds are measured wherever their stream is."""
@@ -234,8 +258,10 @@ class Speedbench(unittest.TestCase):
     def test_memory(self):
         """Memory's bandwidth is that of more than caches hold, and told beside a cached copy."""
         status, found, said = speedbench("lmbench", "--runs", "1", "--target", "1",
-                                         "--transports", "unix")
+                                         "--transports", "pipe,unix")
         self.assertEqual(status, 0, said)
+        self.assertEqual([r["transport"] for r in found if r["metric"] == "connection"], ["unix"])
+        self.assertEqual([r["transport"] for r in found if r["metric"] == "impossible"], ["pipe"])
         cached = 0
         for path in glob.glob("/sys/devices/system/cpu/cpu0/cache/index*/size"):
             with open(path, encoding="ascii") as file:

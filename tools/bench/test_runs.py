@@ -186,24 +186,30 @@ class Bench(unittest.TestCase):
                 bench.prepare(kernels, types.SimpleNamespace(host=False, quick=True))
             self.assertEqual(list(call.call_args_list[-1].args[1:]), wanted)
 
-    def told_of_script(self, until):
-        """What a guest's shell prints of one experiment that ends well."""
+    def told_of_script(self, until, quick=True):
+        """What a guest's shell prints of one experiment that ends well, and its status."""
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(runner, "FULL", folder):
             with open(folder + "/speedbench", "w", encoding="ascii") as file:
                 file.write("#!/bin/sh\necho '{\"ran\": true}'\n")
             os.chmod(folder + "/speedbench", 0o755)
-            line = bench.script([["latency"]], None, until)
-            said = subprocess.run(["bash", "-c", line], check=True, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-        return json.loads(said)
+            line = bench.script([["latency"]], None, until, quick)
+            done = subprocess.run(["bash", "-c", line], check=False, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        return json.loads(done.stdout), done.returncode
 
     def test_late(self):
         """What a quick run has no time left for is not begun, and named as not measured."""
         for until in (None, time.time() + 60):
-            self.assertEqual(self.told_of_script(until), {"ran": True})
-        found = self.told_of_script(time.time() - 1)
-        self.assertEqual((found["experiment"], found["metric"]), ("latency", "missing"))
+            self.assertEqual(self.told_of_script(until), ({"ran": True}, 0))
+        found, status = self.told_of_script(time.time() - 1)
+        self.assertEqual((found["experiment"], found["metric"], status), ("latency", "missing", 0))
         self.assertIn("300 s", found["why"])
+
+    def test_late_in_full(self):
+        """What a guest that is to run them all has no time left for is named, and a failure."""
+        found, status = self.told_of_script(time.time() - 1, quick=False)
+        self.assertEqual((found["experiment"], found["metric"], status), ("latency", "failed", 1))
+        self.assertIn("not begun, for too little of the 10800 s was left: latency", found["why"])
 
     def told_of_smc(self, **environment):
         """The one line for a guest's shell, where its modules cannot be had, as a record."""

@@ -79,7 +79,7 @@ enum {
 	SPEED_INFO	= 2,	/* get: struct speed_info */
 	SPEED_LEASE	= 3,	/* get, in and out: struct speed_lease */
 	SPEED_SETTLE	= 4,	/* get, in and out: struct speed_settle */
-	SPEED_UNLEASE	= 5,	/* set: __u32, a role */
+	SPEED_UNLEASE	= 5,	/* set: __u32, a role; ESTALE: the caller does not hold it */
 	SPEED_MODE	= 6,	/* get and set: __u32, permission bits */
 	SPEED_FUSE	= 7,	/* TCP; get and set: __u32, 0: stay on TCP, 1: may fuse */
 	SPEED_FUSION	= 8,	/* TCP; get: struct speed_fusion */
@@ -164,7 +164,8 @@ struct speed_info {
  * SO_PEEK_OFF ask for what a mapping cannot do), EPIPE (closed or shut down),
  * EBUSY (another user holds it), EACCES (another effective user id has sent, received or
  * mapped at this endpoint: the ring would show what), ENOBUFS (memory, or more than 64 users of the
- * endpoint), EINVAL. A region is unmapped whole, and mapped at most 16 times.
+ * endpoint), EINVAL. A region is unmapped whole. Of a role's three a user has at most 16
+ * mappings at a time: mmap() of one more fails with ENOMEM.
  */
 struct speed_lease {
 	__u32	role;

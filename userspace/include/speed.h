@@ -216,8 +216,8 @@ ssize_t speed_send(struct speed *s, const void *buf, size_t len, int flags);
  * @s: a handle
  * @buf: where to
  * @len: bytes at most; the rest of a longer message is discarded
- * @flags: as recv(); MSG_DONTWAIT, MSG_WAITALL and, for messages, MSG_TRUNC keep to
- *	the mapping, others (MSG_PEEK) take the plain call
+ * @flags: as recv(); MSG_DONTWAIT, MSG_WAITALL, MSG_NOSIGNAL, MSG_CMSG_CLOEXEC and, for
+ *	messages, MSG_TRUNC keep to the mapping, others (MSG_PEEK) take the plain call
  *
  * Return: as recv(): bytes, 0 at end-of-file, or -1 and errno. Signal-safe.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the mappings of a fused connection may cost others, and what its readers rely
- * on: they are not split, have a bound, and keep no ring alive after the reader has
- * gone; a mapped producer's bytes raise SIGIO.
+ * What the mappings of a connection may cost others, and what its readers rely on: they
+ * are not split, have a bound, and keep no ring alive after a fused connection's reader
+ * has gone; a mapped producer's bytes raise SIGIO.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -86,9 +86,12 @@ static void users(const struct transport *t)
 {
 	char *at[USERS_MAX];
 	struct speed_lease l;
+	struct end e[2];
 	int fd[2], i;
 
-	tcp_fused_pair(fd);
+	tp_pair(t, e);
+	fd[0] = e[0].fd;
+	fd[1] = e[1].fd;
 	for (i = 0; i < USERS_MAX; i++) {
 		WANT_OK(lease_as(fd[0], 1000 + i, &l), "user %d", i + 1);
 		MUST(map_own(fd[0], &l, &at[i]));
@@ -190,14 +193,14 @@ static void io_signal(const struct transport *t)
 	tcp_close(fd);
 }
 
-#define FUSED	(CASE_STREAM | CASE_FUSED_ONLY)
+#define EITHER	(CASE_STREAM | CASE_SPEED | CASE_FUSED)
 
 static const struct test_case cases[] = {
-	{ "not_split", not_split, FUSED },
-	{ "regions", regions, FUSED },
-	{ "users", users, FUSED },
-	{ "nothing_kept", nothing_kept, FUSED | CASE_LONG },
-	{ "io_signal", io_signal, FUSED },
+	{ "not_split", not_split, EITHER },
+	{ "regions", regions, EITHER },
+	{ "users", users, EITHER },
+	{ "nothing_kept", nothing_kept, CASE_STREAM | CASE_FUSED_ONLY | CASE_LONG },
+	{ "io_signal", io_signal, EITHER },
 };
 
 RUN_CASES(cases)
