@@ -58,26 +58,44 @@ static int run(const char *command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Waits till a byte comes, or whoever could send one has ended. Return: whether one came. */
+static bool hears(int fd)
+{
+	ssize_t n;
+	char c;
+
+	do {
+		n = read(fd, &c, 1);
+	} while (n < 0 && errno == EINTR);
+	return n == 1;
+}
+
 /*
- * Takes away what install() laid over the kernel's modules when the body has ended, however
- * that was: the programs that follow need theirs. Return: to be closed when it may.
+ * Takes away what install() lays over the kernel's modules when the body has ended, however
+ * that was: the programs that follow need theirs. It is in no group that is killed, and does
+ * nothing until it is told, by a byte, that there is something. Return: to be closed when
+ * it may.
  */
 static int keep_watch(void)
 {
-	int p[2];
-	char c;
+	int p[2], ready[2];
 
-	MUST(pipe2(p, O_CLOEXEC) == 0);
+	MUST(pipe2(p, O_CLOEXEC) == 0 && pipe2(ready, O_CLOEXEC) == 0);
 	watch = fork();
 	MUST(watch >= 0);
 	if (watch) {
 		close(p[0]);
+		close(ready[1]);
+		MUST(hears(ready[0]));
+		close(ready[0]);
 		return p[1];
 	}
-	setsid();	/* of the group nothing is left */
+	setsid();
 	close(p[1]);
-	while (read(p[0], &c, 1) < 0 && errno == EINTR)
-		;
+	MUST(write(ready[1], "r", 1) == 1);
+	if (!hears(p[0]))
+		_exit(1);
+	hears(p[0]);
 	unlink(CONF);
 	_exit(umount2(folder, MNT_DETACH) ? 1 : 0);
 }
@@ -97,6 +115,7 @@ static void install(void)
 	mkdir(folder, 0755);
 	watching = keep_watch();
 	MUST(mount("speed", folder, "tmpfs", 0, NULL) == 0);
+	MUST(write(watching, "m", 1) == 1);
 	snprintf(command, sizeof(command),
 		 "cd %s && mkdir updates && cp " GUESTS_MODULE " updates/ && "
 		 "touch modules.order modules.builtin modules.builtin.modinfo && depmod", folder);
@@ -109,15 +128,26 @@ static void uninstall(void)
 	MUST(process_join(watch) == 0);
 }
 
+static bool is_covered(void)
+{
+	return !run("grep -q '^speed [^ ]*/lib/modules/' /proc/mounts");
+}
+
 static void begin(void)
 {
+	int tries;
+
 	if (access(GUESTS_MODULE, R_OK))
 		trace_skip("needs a guest, whose modules may be changed: " GUESTS_MODULE);
 	if (run("command -v modprobe depmod >/dev/null"))
 		trace_skip("needs modprobe and depmod");
 	conf_text();
 	module_need();
+	/* Who watches over one that was ended may be a moment late. */
+	for (tries = 0; tries < 200 && (!access(CONF, F_OK) || is_covered()); tries++)
+		sleep_ms(50);
 	WANT_ERR(access(CONF, F_OK), ENOENT, "no " CONF " at first");
+	WANT_TRUE(!is_covered(), "nothing lies over the kernel's modules");
 	install();
 	WANT_OK(module_unload_soon(), "unload");
 }

@@ -233,8 +233,11 @@ static void (*const steps[])(struct program *p, int side) = {
 
 static void run(struct program *p, int n)
 {
-	for (; n; n--)
-		steps[below(p, sizeof(steps) / sizeof(steps[0]))](p, some_end(p));
+	for (; n; n--) {
+		int side = some_end(p);
+
+		steps[below(p, sizeof(steps) / sizeof(steps[0]))](p, side);
+	}
 }
 
 static void programs(const struct transport *t)

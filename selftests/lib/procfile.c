@@ -53,12 +53,13 @@ long stat_number(const char *name)
 	char text[4096], *at;
 
 	MUST(file_read("/proc/net/speed_stat", text, sizeof(text)) == 0);
+	/* One of another name would be the same number each time. */
 	for (at = text; at && *at; at = strchr(at, '\n')) {
 		at += *at == '\n';
 		if (!strncmp(at, name, strlen(name)) && at[strlen(name)] == ' ')
 			return strtol(at + strlen(name), NULL, 10);
 	}
-	return -1;
+	trace_broken(__FILE__, __LINE__, name);
 }
 
 /* The word of a line in that place, counted from 0. */

@@ -19,7 +19,7 @@ bool proc_speed_idle(int fd);
 /* As a number. */
 long proc_speed_number(int fd, const char *column);
 
-/* A counter of /proc/net/speed_stat; -1: there is none of that name. */
+/* A counter of /proc/net/speed_stat; the body ends where there is none of that name. */
 long stat_number(const char *name);
 
 /* net.speed.*: nobody puts them back, so set them in a namespace of your own. */

@@ -56,7 +56,9 @@ static void connection(void)
 	able = series_make(found, opt.transports ? 0 : ABLE_DOOR);
 	for (i = 0; i < able; i++) {
 		if (!(found[i].transport->able & ABLE_DOOR)) {
-			emit_impossible(found[i].transport->name, found[i].transport->why_unable);
+			if (found[i].transport->why_unable)
+				emit_impossible(found[i].transport->name,
+						found[i].transport->why_unable);
 			continue;
 		}
 		all[count] = found[i];

@@ -194,9 +194,9 @@ class Speedbench(unittest.TestCase):
             self.assertGreater(busy, 0)
             self.assertAlmostEqual(of["wait"], max(of["elapsed"] - busy, 0), delta=1000)
             self.assertAlmostEqual(of["cpu_share"], 100 * busy / of["elapsed"], delta=0.01)
-            # Both on one processor: for each message it sleeps until the other one has answered.
-            self.assertGreaterEqual(of["switches"], messages / 2)
-            self.assertGreaterEqual(of["forced_switches"], 0)
+            # Both on one processor: for each message the other one has to have it in between.
+            self.assertGreaterEqual(of["switches"] + of["forced_switches"], 0.9 * messages)
+            self.assertGreater(of["switches"], 0)
         floor = [r["median"] for r in found if r["transport"] == "memcpy"]
         self.assertEqual(len(floor), 1)
         self.assertGreater(floor[0], 0)

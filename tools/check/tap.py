@@ -2,7 +2,8 @@
 """Checks that are functions, in TAP: what tools/bt/check and tools/bench/check share."""
 import subprocess
 
-FAILURES = (AssertionError, RuntimeError, LookupError, subprocess.SubprocessError)
+FAILURES = (AssertionError, RuntimeError, LookupError, TypeError, ValueError,
+            subprocess.SubprocessError)
 
 
 def expect(what, is_so, said):
