@@ -170,20 +170,14 @@ static void poke(const struct transport *t)
 	pair_close(e);
 }
 
-static unsigned int flags_of(const struct raw *w)
-{
-	return __atomic_load_n(&((struct speed_kern *)w->r.peer)->flags, __ATOMIC_ACQUIRE);
-}
-
 /* All that came goes back, by the regions. */
 static long echo_by_hand(void *arg)
 {
 	struct poke *k = arg;
 	uint64_t from = k->rx.l.own, to = k->tx.l.own, mask = k->rx.l.size - 1, head;
-	struct speed_index *theirs = (void *)(k->rx.r.peer + PAGE);
 
 	while (k->moving) {
-		head = __atomic_load_n(&theirs->index, __ATOMIC_ACQUIRE);
+		head = regions_other(&k->rx.r);
 		if (head == from) {
 			usleep(50);
 			continue;
@@ -192,9 +186,9 @@ static long echo_by_hand(void *arg)
 			k->tx.r.data[to++ & mask] = k->rx.r.data[from++ & mask];
 		raw_publish(&k->rx, from);
 		raw_publish(&k->tx, to);
-		if (flags_of(&k->tx) & SPEED_NEED_DATA)
+		if (regions_flags(&k->tx.r) & SPEED_NEED_DATA)
 			MUST(ioctl(k->fd, SPEED_IOC_WAKE, SPEED_WAKE_READER) == 0);
-		if (flags_of(&k->rx) & SPEED_NEED_SPACE)
+		if (regions_flags(&k->rx.r) & SPEED_NEED_SPACE)
 			MUST(ioctl(k->fd, SPEED_IOC_WAKE, SPEED_WAKE_WRITER) == 0);
 	}
 	return 0;

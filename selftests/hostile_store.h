@@ -165,7 +165,7 @@ static void victim_sends(struct trial *y)
 	memcpy(out, &rec, sizeof(rec));
 	stream_fill(out + sizeof(rec), MESSAGE, y->tail);
 	n = end_send(&y->e[1], out + sizeof(rec), MESSAGE, MSG_DONTWAIT | MSG_NOSIGNAL);
-	head = __atomic_load_n((uint64_t *)(y->rx.r.peer + PAGE), __ATOMIC_ACQUIRE);
+	head = regions_other(&y->rx.r);
 	if (n != MESSAGE)
 		wrong(y, "send %zd (%s)", n, strerrorname_np(errno));
 	else if (head - y->tail != bytes)

@@ -156,11 +156,9 @@ static void on_io(int sig)
 /* As a library does: bytes, the index, and a call only where somebody is to be woken. */
 static void produce(struct raw *w, int fd, uint64_t *index, char byte)
 {
-	const struct speed_kern *kern = (void *)w->r.peer;
-
 	w->r.data[*index & (w->l.size - 1)] = byte;
 	raw_publish(w, ++*index);
-	if (kern->flags & SPEED_NEED_DATA)
+	if (regions_flags(&w->r) & SPEED_NEED_DATA)
 		MUST(!ioctl(fd, SPEED_IOC_WAKE, SPEED_WAKE_READER));
 }
 

@@ -66,7 +66,7 @@ static void writable(const struct transport *t)
 static void writable_messages(const struct transport *t)
 {
 	static unsigned char buf[1024];
-	int wrong = 0, taken = 0, got = 0;
+	int wrong = 0, taken = 0;
 	size_t sent, from = 0;
 	struct end e[2];
 
@@ -78,7 +78,6 @@ static void writable_messages(const struct transport *t)
 		    !stream_check(buf, sizeof(buf), from))
 			wrong++;
 		from += sizeof(buf);
-		got++;
 		if (taken >= 200 || !(poll_now(e[0].fd, POLLOUT) & POLLOUT))
 			continue;
 		stream_fill(buf, sizeof(buf), sent);

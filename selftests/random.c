@@ -141,10 +141,11 @@ static void do_write(struct program *p, int side)
 	close(fd);
 }
 
-static void told(struct program *p, const unsigned char *buf, long n)
+/* With MSG_TRUNC more may have come than there was room for. */
+static void told(struct program *p, const unsigned char *buf, size_t len, long n)
 {
 	if (n > 0)
-		trace_bytes(buf, n > MOST ? MOST : n, "%d: what came", p->name);
+		trace_bytes(buf, n < (long)len ? (size_t)n : len, "%d: what came", p->name);
 }
 
 /* Where the peer has closed AF_UNIX's errors may be lost to MSG_WAITALL: close.unread_waitall. */
@@ -165,7 +166,7 @@ static void do_recv(struct program *p, int side)
 	errno = 0;
 	n = end_recv(&p->e[side], buf, len, flags);
 	trace_ret(n, errno, "%d: recv by %d, %zu, %#x", p->name, side, len, flags);
-	told(p, buf, n > (long)len ? (long)len : n);
+	told(p, buf, len, n);
 }
 
 static void do_recvmsg(struct program *p, int side)
@@ -185,7 +186,7 @@ static void do_recvmsg(struct program *p, int side)
 	trace_ret(n, errno, "%d: recvmsg by %d, %zu in %d, %#x", p->name, side, len, parts, flags);
 	if (n >= 0)
 		trace_num(m.msg_flags | (long)m.msg_controllen << 32, "%d: its flags", p->name);
-	told(p, buf, n > (long)len ? (long)len : n);
+	told(p, buf, len, n);
 }
 
 static void do_recvv(struct program *p, int side)
@@ -200,7 +201,7 @@ static void do_recvv(struct program *p, int side)
 	n = end_recvv(&p->e[side], iov, parts, MSG_DONTWAIT);
 	trace_ret(n, errno, "%d: recvmsg of the library's by %d, %zu in %d", p->name, side, len,
 		  parts);
-	told(p, buf, n);
+	told(p, buf, len, n);
 }
 
 static void do_look(struct program *p, int side)

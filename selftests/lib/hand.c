@@ -21,8 +21,7 @@ void hand_drop(const struct hand *h)
 
 static bool flagged(const struct hand *h)
 {
-	return __atomic_load_n(&((struct speed_kern *)h->r.peer)->flags, __ATOMIC_ACQUIRE) &
-	       SPEED_NEED_DATA;
+	return regions_flags(&h->r) & SPEED_NEED_DATA;
 }
 
 bool hand_put(const struct hand *tx)

@@ -25,8 +25,7 @@ static inline __u64 *hand_own(const struct hand *h)
 
 static inline uint64_t hand_other(const struct hand *h)
 {
-	return __atomic_load_n(&((struct speed_index *)(h->r.peer + PAGE))->index,
-			       __ATOMIC_ACQUIRE);
+	return regions_other(&h->r);
 }
 
 /* Leases and maps it; false, with errno, where there is no lease to be had, or it is gone. */

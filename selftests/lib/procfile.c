@@ -53,12 +53,12 @@ long stat_number(const char *name)
 	char text[4096], *at;
 
 	MUST(file_read("/proc/net/speed_stat", text, sizeof(text)) == 0);
-	/* One of another name would be the same number each time. */
 	for (at = text; at && *at; at = strchr(at, '\n')) {
 		at += *at == '\n';
 		if (!strncmp(at, name, strlen(name)) && at[strlen(name)] == ' ')
 			return strtol(at + strlen(name), NULL, 10);
 	}
+	/* A number for one that is not there would be the same each time. */
 	trace_broken(__FILE__, __LINE__, name);
 }
 

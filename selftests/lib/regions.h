@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,5 +30,16 @@ void unmap_all(const struct speed_lease *l, const struct regions *r);
 
 /* Reads or writes a byte there: the signal that it ends with, or 0. */
 int touch(volatile char *at, bool write);
+
+/* The flags that the kernel shows whoever has mapped a role, and the other role's index. */
+static inline unsigned int regions_flags(const struct regions *r)
+{
+	return __atomic_load_n(&((struct speed_kern *)r->peer)->flags, __ATOMIC_ACQUIRE);
+}
+
+static inline uint64_t regions_other(const struct regions *r)
+{
+	return __atomic_load_n(&((struct speed_index *)(r->peer + PAGE))->index, __ATOMIC_ACQUIRE);
+}
 
 #endif

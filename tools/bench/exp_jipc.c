@@ -16,7 +16,6 @@
  *	talk_leases and so on		speedrun: rings that the library was lent meanwhile
  */
 #define _GNU_SOURCE
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -264,13 +263,12 @@ static unsigned int most_of(unsigned int messages, unsigned int way)
 	return messages;
 }
 
-/* Of a way, in a run: what it costs once and for each message, and what all of them took. */
-struct told {
-	double once, message, elapsed;
-	double leases;	/* that the library has taken meanwhile */
-};
+/* Of a way: what it costs once and for each message, what all took, and leases meanwhile. */
+enum { ONCE, MESSAGE, ELAPSED, LEASES, FIGURES };
 
-static void one_way(struct series *s, unsigned int way, struct told *told)
+typedef double figures[FIGURES][RUNS_MAX];
+
+static void one_way(struct series *s, unsigned int way, unsigned int run, figures of)
 {
 	uint64_t leased = fused_count("leased");
 	unsigned int most = most_of(s->messages, way);
@@ -282,26 +280,21 @@ static void one_way(struct series *s, unsigned int way, struct told *told)
 		n[i] = most ? most : 1;
 		cost[i] = (double)trial_run(s, (uint64_t)n[i]);
 	}
-	fit(n, cost, &told->once, &told->message);
-	told->elapsed = cost[POINTS - 1];
-	told->leases = (double)(fused_count("leased") - leased);
+	fit(n, cost, &of[ONCE][run], &of[MESSAGE][run]);
+	of[ELAPSED][run] = cost[POINTS - 1];
+	of[LEASES][run] = (double)(fused_count("leased") - leased);
 }
 
-/* A field of each run's. */
-static void emit_told(const struct series *s, const struct told *told, size_t field,
-		      const char *way, const char *what, const char *unit)
+static void emit_figure(const struct series *s, const double *values, const char *way,
+			const char *what, const char *unit)
 {
-	double values[RUNS_MAX];
 	char metric[32];
-	unsigned int run;
 
-	for (run = 0; run < opt.runs; run++)
-		values[run] = *(const double *)((const char *)&told[run] + field);
 	snprintf(metric, sizeof(metric), "%s_%s", way, what);
 	emit_value("jipc", s, values, metric, unit);
 }
 
-static void emit_way(struct series *s, unsigned int way, const struct told *told)
+static void emit_way(struct series *s, unsigned int way, figures of)
 {
 	static const char *const names[WAYS] = {
 		[TALK] = "talk", [SLOW] = "slow", [CALL] = "call", [IMPLIED] = "implied",
@@ -310,19 +303,13 @@ static void emit_way(struct series *s, unsigned int way, const struct told *told
 	const char *name = names[way];
 	struct series all = *s;
 
-	emit_told(s, told, offsetof(struct told, once), name,
-		  way == SLOW || way == IMPLIED ? "once" : "connection", unit_of_time());
-	emit_told(s, told, offsetof(struct told, message), name, "message", unit_of_time());
+	emit_figure(s, of[ONCE], name, way == SLOW || way == IMPLIED ? "once" : "connection",
+		    unit_of_time());
+	emit_figure(s, of[MESSAGE], name, "message", unit_of_time());
 	all.messages = most_of(s->messages, way);
-	emit_told(&all, told, offsetof(struct told, elapsed), name, "elapsed", unit_of_time());
+	emit_figure(&all, of[ELAPSED], name, "elapsed", unit_of_time());
 	if (s->transport->preload)
-		emit_told(s, told, offsetof(struct told, leases), name, "leases", "count");
-}
-
-/* Of so many messages on a connection is one cheaper than a connection for each of them. */
-static double crossover(const struct told *one, const struct told *each)
-{
-	return (one->once - each->once) / (each->message - one->message);
+		emit_figure(s, of[LEASES], name, "leases", "count");
 }
 
 static void one_transport(struct series *s)
@@ -330,20 +317,21 @@ static void one_transport(struct series *s)
 	bool implied = !strcmp(s->transport->name, "speed"), mapped = s->transport == &transport_call;
 	unsigned int run, way, first = mapped ? MAPPED_CALL : TALK;
 	unsigned int last = mapped ? MAPPED_CALL : implied ? IMPLIED : CALL;
-	struct told told[WAYS][RUNS_MAX];
 	double cross[RUNS_MAX];
+	figures of[WAYS];
 
 	s->trial = trial;
 	for (run = 0; run < opt.runs; run++) {
 		progress("jipc %s: run %u of %u", s->transport->name, run + 1, opt.runs);
 		for (way = first; way <= last; way++)
-			one_way(s, way, &told[way][run]);
+			one_way(s, way, run, of[way]);
 		if (!mapped)
-			cross[run] = crossover(&told[TALK][run], &told[SLOW][run]);
+			cross[run] = (of[TALK][ONCE][run] - of[SLOW][ONCE][run]) /
+				     (of[SLOW][MESSAGE][run] - of[TALK][MESSAGE][run]);
 	}
 	progress_done();
 	for (way = first; way <= last; way++)
-		emit_way(s, way, told[way]);
+		emit_way(s, way, of[way]);
 	if (!mapped)
 		emit_value("jipc", s, cross, "crossover", "messages");
 }

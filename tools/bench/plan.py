@@ -87,7 +87,7 @@ def full(real):
 
 def native(short):
     """On this machine itself: pipe, AF_UNIX and TCP beside the ring of libspeed and a bare one;
-    memcpy, what memory does, and a trial of one copy.
+    memcpy, what memory does, and a trial of one copy; Speed's messages, all of them if not short.
     """
     few = "--runs 3 --target 20 --max 65536" if short else "--runs 9 --target 100"
     messages = IOBENCH // 10 if short else 100000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Checks that are functions, in TAP: what tools/bt/check and tools/bench/check share."""
+"""Checks that are functions, in TAP: what tools/bt/check and tools/bench share."""
 import subprocess
 
 FAILURES = (AssertionError, RuntimeError, LookupError, TypeError, ValueError,
