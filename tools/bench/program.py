@@ -12,6 +12,7 @@ from collections import namedtuple
 START_SECONDS = 120
 LOAD_SECONDS = 120
 STOP_SECONDS = 120
+SOME_FAILED = 3  # what speedbench and apps end with when their records say what did
 SPIN = "1000"  # microseconds, where the processor is emulated
 SPIN_DEFAULT = "/proc/sys/net/speed/spin_us"
 HOST = "127.0.0.1"
