@@ -20,7 +20,6 @@
 #define SLOTS	4	/* numbers that come and go */
 #define USERS	2	/* threads that use any of them */
 #define FIRST	300	/* of the numbers */
-#define ROUNDS	2000
 
 /*
  * A connection that lasts: two ends, of which the near one is given to a number again
@@ -119,13 +118,19 @@ static void *stranger(void *arg)
 	return NULL;
 }
 
+/* How often, in the long form, the usual one and the brief one. */
+static int times(int whole, int usual, int few)
+{
+	return soak() ? whole : brief() ? few : usual;
+}
+
 static void given(const struct transport *t, const struct under_case *c)
 {
 	pthread_t fars[CONNECTIONS], owners[SLOTS], strangers[USERS];
-	int i, fd[2];
+	int i, fd[2], rounds = times(250000, 2000, 100);
 
 	/* With few mappings one transfer in fifty is mapped: more of them. */
-	owner_rounds = soak_times(ROUNDS, 125) * (c->env ? 4 : 1);
+	owner_rounds = rounds * (c->env ? 4 : 1);
 	for (i = 0; i < CONNECTIONS; i++) {
 		under_pair(t, fd);
 		near_end[i] = fd[0];
@@ -144,7 +149,7 @@ static void given(const struct transport *t, const struct under_case *c)
 	for (i = 0; i < USERS; i++)
 		pthread_join(strangers[i], NULL);
 	WANT((long)crossed, 0, 0, "bytes of another connection");
-	WANT_TRUE(moved > (unsigned long)soak_times(ROUNDS, 1), "bytes were moved");
+	WANT_TRUE(moved > (unsigned long)rounds, "bytes were moved");
 }
 
 /*
@@ -195,7 +200,7 @@ static void *maker(void *arg)
 
 static void fresh(const struct transport *t, const struct under_case *c)
 {
-	int rounds = soak() ? 20000 : 100, i;
+	int rounds = times(20000, 100, 60), i;
 	struct maker m[SLOTS];
 	pthread_t thread[SLOTS];
 
