@@ -118,16 +118,10 @@ static void *stranger(void *arg)
 	return NULL;
 }
 
-/* How often, in the long form, the usual one and the brief one. */
-static int times(int whole, int usual, int few)
-{
-	return soak() ? whole : brief() ? few : usual;
-}
-
 static void given(const struct transport *t, const struct under_case *c)
 {
 	pthread_t fars[CONNECTIONS], owners[SLOTS], strangers[USERS];
-	int i, fd[2], rounds = times(250000, 2000, 100);
+	int i, fd[2], rounds = brief() ? 100 : soak_times(2000, 125);
 
 	/* With few mappings one transfer in fifty is mapped: more of them. */
 	owner_rounds = rounds * (c->env ? 4 : 1);
@@ -200,7 +194,7 @@ static void *maker(void *arg)
 
 static void fresh(const struct transport *t, const struct under_case *c)
 {
-	int rounds = times(20000, 100, 60), i;
+	int rounds = brief() ? 60 : soak_times(100, 200), i;
 	struct maker m[SLOTS];
 	pthread_t thread[SLOTS];
 
