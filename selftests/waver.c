@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The runner itself, where the kernel's own sockets do not do the same twice: a stock one is
- * asked again, fused TCP may do what plain TCP did in any run, and nothing else is forgiven.
+ * asked again, a socket under test may do what its reference did in any run, and nothing else
+ * is forgiven.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -13,6 +14,8 @@
 #include "harness.h"
 
 #define WRONG	"SPEED_WAVER_WRONG"
+
+#define RUNS	4
 
 /* Counted by all bodies, each of which runs in a process of its own. */
 static int *runs;
@@ -34,6 +37,18 @@ static void fused(const struct transport *t)
 	trace_num(t->fused || (stock_tcp(t) && ++*runs % 2 == 0), "answer");
 }
 
+/* AF_UNIX's first answer is one that it gives no more, and nobody else gives. */
+static void reference(const struct transport *t)
+{
+	trace_num(t->family == AF_UNIX && !runs[2]++, "answer");
+}
+
+/* The same where nobody but AF_SPEED is compared with it. */
+static void reference_alone(const struct transport *t)
+{
+	trace_num(t->family == AF_UNIX && !runs[3]++, "answer");
+}
+
 static void stock_never(const struct transport *t)
 {
 	trace_num(stock_tcp(t), "answer");
@@ -49,6 +64,12 @@ static void speed_at_first(const struct transport *t)
 	trace_num(t->speed && ++*runs < 2, "answer");
 }
 
+/* AF_UNIX says 1, then 0, and AF_SPEED neither. */
+static void speed_never(const struct transport *t)
+{
+	trace_num(t->speed ? 2 : !runs[2]++, "answer");
+}
+
 static void fused_at_first(const struct transport *t)
 {
 	WANT_TRUE(!t->fused || ++runs[1] > 1, "right");
@@ -58,6 +79,7 @@ static const struct test_case wrong[] = {
 	{ "stock_never", stock_never, CASE_STREAM | CASE_TCP },
 	{ "fused_never", fused_never, CASE_STREAM | CASE_TCP | CASE_FUSED },
 	{ "speed_at_first", speed_at_first, CASE_STREAM },
+	{ "speed_never", speed_never, CASE_STREAM },
 	{ "fused_at_first", fused_at_first, CASE_STREAM | CASE_FUSED_ONLY },
 };
 
@@ -84,12 +106,14 @@ static void is_seen(const struct transport *t)
 static const struct test_case cases[] = {
 	{ "stock", stock, CASE_STREAM | CASE_TCP },
 	{ "fused", fused, CASE_STREAM | CASE_TCP | CASE_FUSED },
+	{ "reference", reference, CASE_STREAM | CASE_TCP | CASE_FUSED },
+	{ "reference_alone", reference_alone, CASE_STREAM },
 	{ "is_seen", is_seen, CASE_STREAM | CASE_SPEED },
 };
 
 int main(int argc, char **argv)
 {
-	runs = mmap(NULL, 2 * sizeof(*runs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	runs = mmap(NULL, RUNS * sizeof(*runs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (runs == MAP_FAILED)
 		return 1;
 	if (getenv(WRONG))

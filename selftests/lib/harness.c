@@ -150,49 +150,70 @@ static struct trace *place(struct runner *r, const struct transport *t, bool hav
 
 /*
  * Sockets of the kernel's own do not always do the same twice (softirqs run late on a busy
- * machine): a stock one is asked up to three times before it fails.
+ * machine, and who is preempted is late himself). So a stock one is asked up to three times,
+ * and where it is compared, its reference then, too: whether that, asked again, does what is
+ * in @got. r->again has its words.
  */
+static bool asked_again(struct runner *r, const struct test_case *c, const struct transport *stock,
+			const struct transport *t, const char *test, const struct trace *got)
+{
+	char why[REASON_MAX];
+	int tries;
+
+	for (tries = 1; tries < STOCK_TRIES; tries++) {
+		if (run_one(r, c, stock, r->again, why) == PASS &&
+		    transcripts_agree(test, t->name, r->again->text, got->text, why, REASON_MAX))
+			return true;
+	}
+	return false;
+}
+
 static enum outcome run_stock(struct runner *r, const struct test_case *c,
 			      const struct transport *t, const char *test,
 			      const struct trace *reference, struct trace *into, char *why)
 {
 	enum outcome o = FAIL;
+	bool differs = false;
 	int tries;
 
 	for (tries = 0; tries < STOCK_TRIES && o == FAIL; tries++) {
 		if (tries)
 			printf("# %s %s once more: %s\n", test, t->name, why);
 		o = run_one(r, c, t, into, why);
-		if (o == PASS && reference && !transcripts_agree(test, t->name, reference->text,
-								 into->text, why, REASON_MAX))
+		differs = o == PASS && reference &&
+			  !transcripts_agree(test, t->name, reference->text, into->text, why,
+					     REASON_MAX);
+		if (differs)
 			o = FAIL;
+	}
+	if (differs && asked_again(r, c, &r->first, t, test, into)) {
+		struct trace *was = r->reference;
+
+		printf("# %s %s once more: %s\n", test, r->first.name, why);
+		r->reference = r->again;
+		r->again = was;
+		o = PASS;
 	}
 	return o;
 }
 
-/* The same of a socket under test, once; what plain TCP did in any of three runs is right. */
+/* A socket under test, once; what its reference did in any of three runs is right. */
 static enum outcome run_ours(struct runner *r, const struct test_case *c,
 			     const struct transport *t, const char *test,
 			     const struct trace *reference, struct trace *into, char *why)
 {
-	struct transport tcp = { .name = "tcp", .family = AF_INET, .type = t->type };
+	struct transport stock = r->first;
 	enum outcome o = run_one(r, c, t, into, why);
-	char differs[REASON_MAX];
-	int tries;
 
 	if (o != PASS || !reference || transcripts_agree(test, t->name, reference->text,
 							 into->text, why, REASON_MAX))
 		return o;
-	snprintf(differs, sizeof(differs), "%s", why);
-	for (tries = 1; t->fused && tries < STOCK_TRIES; tries++) {
-		if (run_one(r, c, &tcp, r->again, why) == PASS &&
-		    transcripts_agree(test, t->name, r->again->text, into->text, why, REASON_MAX)) {
-			printf("# %s %s: so does TCP: %s\n", test, t->name, differs);
-			return PASS;
-		}
-	}
-	snprintf(why, REASON_MAX, "%s", differs);
-	return FAIL;
+	if (reference == r->tcp)
+		stock = (struct transport){ .name = "tcp", .family = AF_INET, .type = t->type };
+	if (!asked_again(r, c, &stock, t, test, into))
+		return FAIL;
+	printf("# %s %s: so does %s: %s\n", test, t->name, stock.name, why);
+	return PASS;
 }
 
 static enum outcome judge(struct runner *r, const struct test_case *c, const struct transport *t,
@@ -238,6 +259,8 @@ static void run_case(struct runner *r, const struct test_case *c, int type)
 		reference = compared ? reference_of(r, c, &t, have_reference) : NULL;
 		if ((t.speed || t.fused) && !carried(r, &t, test, o, compared, reference))
 			continue;
+		if (into == r->reference)
+			r->first = t;
 		o = judge(r, c, &t, test, reference, into);
 		sums[i].moved += into->moved;
 		sums[i].mapped += into->mapped;

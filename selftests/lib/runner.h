@@ -13,8 +13,9 @@
  * struct runner - a run of a file's cases
  * @file: the file's name
  * @speed: the family's number, or -1
+ * @first: whose words are @reference
  * @tcp: what plain TCP said, the reference of fused TCP
- * @again: what it said when it was asked again
+ * @again: what a reference said when it was asked again
  */
 struct runner {
 	const char *file;
@@ -28,6 +29,7 @@ struct runner {
 	int passed;
 	int failed;
 	int skipped;
+	struct transport first;
 	struct trace *reference;
 	struct trace *got;
 	struct trace *tcp;
