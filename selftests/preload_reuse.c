@@ -123,7 +123,7 @@ static void given(const struct transport *t, const struct under_case *c)
 	pthread_t fars[CONNECTIONS], owners[SLOTS], strangers[USERS];
 	int i, fd[2], rounds = brief() ? 100 : soak_times(2000, 125);
 
-	/* With few mappings one transfer in fifty is mapped, one in 800 on a busy machine: more. */
+	/* With few mappings one transfer in fifty is mapped, if busy one in eighty: more. */
 	owner_rounds = rounds * (!c->env ? 1 : brief() ? 12 : 4);
 	for (i = 0; i < CONNECTIONS; i++) {
 		under_pair(t, fd);

@@ -113,7 +113,8 @@ static const struct test_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	runs = mmap(NULL, RUNS * sizeof(*runs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	runs = mmap(NULL, RUNS * sizeof(*runs), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (runs == MAP_FAILED)
 		return 1;
 	if (getenv(WRONG))

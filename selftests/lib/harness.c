@@ -150,9 +150,9 @@ static struct trace *place(struct runner *r, const struct transport *t, bool hav
 
 /*
  * Sockets of the kernel's own do not always do the same twice (softirqs run late on a busy
- * machine, and who is preempted is late himself). So a stock one is asked up to three times,
- * and where it is compared, its reference then, too: whether that, asked again, does what is
- * in @got. r->again has its words.
+ * machine, and who is preempted is late himself): a stock one is asked up to three times, as
+ * what is compared and as the reference. Whether @stock, asked again, does what is in @got:
+ * its words are in r->again then.
  */
 static bool asked_again(struct runner *r, const struct test_case *c, const struct transport *stock,
 			const struct transport *t, const char *test, const struct trace *got)
@@ -168,6 +168,7 @@ static bool asked_again(struct runner *r, const struct test_case *c, const struc
 	return false;
 }
 
+/* A stock socket; where its reference does the same when asked again, that is the reference. */
 static enum outcome run_stock(struct runner *r, const struct test_case *c,
 			      const struct transport *t, const char *test,
 			      const struct trace *reference, struct trace *into, char *why)
