@@ -27,6 +27,7 @@
 
 #define SIZE		4096
 #define PATIENCE	20000	/* looks at the other thread before others get the processor */
+#define SKEW		512	/* turns of an empty loop, at most, so that neither is always first */
 #ifdef BREAK
 #define SECONDS		100	/* at most: others may have one of the two processors for long */
 #else
@@ -101,6 +102,26 @@ static int meet(int who, __u64 n)
 	return 1;
 }
 
+/*
+ * Has the lines of the ring in both caches: what each is about to load is at hand, and
+ * what it stores has to be taken from the other first. That is when a load overtakes a
+ * store; without, two that have no fence miss each other once in millions of rounds.
+ */
+static void share_lines(void)
+{
+	(void)__atomic_load_n(&rig.head.index, __ATOMIC_RELAXED);
+	(void)__atomic_load_n(&rig.tail.index, __ATOMIC_RELAXED);
+	(void)__atomic_load_n(&rig.kern.flags, __ATOMIC_RELAXED);
+}
+
+static void spend_some(__u64 *random)
+{
+	unsigned int turns = rig_random(random) % SKEW;
+
+	while (turns--)
+		__asm__ __volatile__("");
+}
+
 static void restart(void)
 {
 	rig_restart(&rig, SIZE);
@@ -129,11 +150,15 @@ static void pin(int who)
 
 static void *publisher(void *unused)
 {
-	__u64 n = 0;
+	__u64 n = 0, random = 1;
 
 	(void)unused;
 	pin(0);
 	while (meet(0, ++n)) {
+		share_lines();
+		if (!meet(0, ++n))
+			break;
+		spend_some(&random);
 		saw[0] = publisher_sees();
 		if (!meet(0, ++n))
 			break;
@@ -143,14 +168,15 @@ static void *publisher(void *unused)
 
 static void *kernel(void *unused)
 {
-	__u64 n = 0;
+	__u64 n = 0, random = 2;
 
 	(void)unused;
 	pin(1);
 	for (;;) {
 		restart();
-		if (!meet(1, ++n))
+		if (!meet(1, ++n) || !meet(1, ++n))
 			break;
+		spend_some(&random);
 		saw[1] = kernel_sees(SIZE);
 		if (!meet(1, ++n))
 			break;
