@@ -60,6 +60,8 @@ struct speed_user;
  * @free: whose memory the pair is, or NULL for memory of its own
  * @data_ready: whether a reader that wants so many bytes has something to do,
  *	or NULL where the ring and its overflow say all
+ * @too_few: whether nobody is woken for the bytes that there are, or NULL; asked where
+ *	SO_RCVLOWAT is more than one
  * @wait_data: speed_wait_data() with what else the door has to say, or NULL
  * @may_lease: 0, or why a role may not be leased now; both roles' locks are held;
  *	or NULL
@@ -79,6 +81,7 @@ struct speed_door {
 	bool (*settle)(struct speed_pair *pair);
 	void (*free)(struct speed_pair *pair);
 	bool (*data_ready)(struct speed_ring *ring, u64 want);
+	bool (*too_few)(struct speed_ring *ring);
 	int (*wait_data)(struct speed_ring *ring, u64 want, long *timeo);
 	int (*may_lease)(struct speed_ring *ring, int role);
 	void (*mapped)(struct speed_map *map, bool on);

@@ -259,6 +259,8 @@ int shim_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);
 ssize_t shim_receive(struct sock *sk, struct msghdr *msg, size_t len, int flags);
 __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait);
 bool shim_data_ready(struct speed_ring *ring, u64 want);
+bool shim_too_few(const struct sock *sk);
+bool shim_ring_too_few(struct speed_ring *ring);
 bool shim_is_readable(struct sock *sk);
 u64 shim_readable(struct speed_ring *ring, const struct sock *sk);
 u64 shim_place(const struct shim *shim, u64 place);

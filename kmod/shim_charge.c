@@ -225,6 +225,7 @@ const struct speed_door shim_door = {
 	.settle		= door_settle,
 	.free		= door_free,
 	.data_ready	= shim_data_ready,
+	.too_few	= shim_ring_too_few,
 	.wait_data	= shim_wait_mapped,
 	.may_lease	= shim_may_lease,
 	.mapped		= shim_mapped,

@@ -21,12 +21,19 @@
 #include "wait.h"
 #include "yield.h"
 
-static bool ready(struct shim *shim, u64 want)
+/* Bytes, or an end. */
+static bool readable(struct shim *shim, u64 want)
 {
 	struct speed_pair *pair = shim_pair(shim);
 
 	return shim_readable(pair ? shim_rx_ring(shim, pair) : NULL, shim->sk) >= want ||
 	       shim_ended(shim->sk);
+}
+
+/* And worth waking up for. */
+static bool ready(struct shim *shim, u64 want)
+{
+	return readable(shim, want) && !shim_too_few(shim->sk);
 }
 
 static bool spin(struct shim *shim, u64 want)
@@ -73,7 +80,12 @@ static bool is_ready(struct shim *shim, struct speed_ring *ring, u64 want)
 	pair = shim_pair(shim);
 	if (pair)
 		speed_need_data(shim_rx_ring(shim, pair));
-	return ready(shim, want);
+	return readable(shim, want);
+}
+
+static bool wakes(struct shim *shim, struct speed_ring *ring, u64 want)
+{
+	return is_ready(shim, ring, want) && (ring || !shim_too_few(shim->sk));
 }
 
 static bool has_given_up(const struct shim *shim, u32 begun)
@@ -95,7 +107,7 @@ static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, u32 b
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	add_wait_queue(sk_sleep(sk), &wait);
 	smp_mb();	/* in the queue before the look: who wakes looks there after */
-	while (!err && !has_given_up(shim, begun) && !is_ready(shim, ring, want)) {
+	while (!err && !has_given_up(shim, begun) && !wakes(shim, ring, want)) {
 		if (!*timeo)
 			err = -EAGAIN;
 		else if (signal_pending(current))

@@ -171,7 +171,7 @@ void speed_need_space(struct speed_ring *ring)
 
 static bool ready(struct speed_ring *ring, u64 want, u32 need)
 {
-	return need == SPEED_NEED_DATA ? speed_data_ready(ring, want)
+	return need == SPEED_NEED_DATA ? speed_data_wakes(ring, want)
 				       : speed_space_ready(ring, want);
 }
 

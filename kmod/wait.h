@@ -59,4 +59,24 @@ static inline bool speed_data_ready(struct speed_ring *ring, u64 want)
 	return speed_ring_live(ring) >= want || speed_data_or_end(ring, want);
 }
 
+/**
+ * speed_data_wakes() - is that worth waking up for?
+ * @ring: the ring
+ * @want: bytes it waits for
+ *
+ * A call that ends, for a signal or its time, takes what speed_data_ready() tells of.
+ *
+ * Return: as speed_data_ready(), but false while all that came is what the reader's door
+ * wakes nobody for.
+ */
+static inline bool speed_data_wakes(struct speed_ring *ring, u64 want)
+{
+	const struct speed_door *door = ring->pair->door;
+
+	if (!speed_data_ready(ring, want))
+		return false;
+	return likely(READ_ONCE(speed_ring_reader(ring)->sk_rcvlowat) <= 1) ||
+	       !door->too_few || !door->too_few(ring);
+}
+
 #endif

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* SO_RCVLOWAT: how many bytes make a receive return, and a poll. */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "caught.h"
 #include "harness.h"
 
 static void receiving(const struct transport *t)
@@ -29,6 +31,108 @@ static void receiving(const struct transport *t)
 	NOTE(end_send(&e[0], "ijkl", 4, 0), "send 4");
 	NOTE(task_join(&k), "recv");
 	trace_bytes(buf, 12, "the bytes");
+	pair_close(e);
+}
+
+#define IDLE_MS	2500	/* a ring at rest has left its mapping by then */
+
+/* Nobody makes who waits take less than it but what made TCP's own. */
+static void at_rest(const struct transport *t)
+{
+	struct end e[2];
+	struct call c;
+	struct task k;
+	char buf[64];
+
+	tp_pair(t, e);
+	NOTE(set_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT, 10), "set 10");
+	c = (struct call){ &e[1], buf, 64, 0 };
+	task_start(&k, call_recv, &c);
+	trace_num(task_sleeps(&k), "recv waits");
+	NOTE(end_send(&e[0], "abcd", 4, 0), "send 4");
+	sleep_ms(IDLE_MS);
+	NOTE(end_send(&e[0], "efghijkl", 8, 0), "send 8");
+	trace_num(task_ends(&k, 10000), "recv ends");
+	NOTE(end_send(&e[0], "mnopqrstuvw", 11, 0), "send 11");
+	NOTE(task_join(&k), "recv");
+	pair_close(e);
+}
+
+/* With less than it, and no more to come: @ends makes the call end. */
+static void some_then(const struct transport *t, void (*ends)(struct end *e, struct task *k),
+		      int timeout_ms)
+{
+	struct end e[2];
+	struct call c;
+	struct task k;
+	char buf[64];
+
+	tp_pair(t, e);
+	NOTE(set_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT, 10), "set 10");
+	MUST(!set_timeout(e[1].fd, SO_RCVTIMEO, timeout_ms));
+	c = (struct call){ &e[1], buf, 64, 0 };
+	task_start(&k, call_recv, &c);
+	trace_num(task_sleeps(&k), "recv waits");
+	NOTE(end_send(&e[0], "abcd", 4, 0), "send 4");
+	ends(e, &k);
+	NOTE(task_join(&k), "recv");
+	pair_close(e);
+}
+
+static void by_time(struct end *e, struct task *k)
+{
+	(void)e;
+	trace_num(task_ends(k, 10000), "recv ends");
+}
+
+static void timed_out(const struct transport *t)
+{
+	some_then(t, by_time, 1000);
+}
+
+static void by_signal(struct end *e, struct task *k)
+{
+	(void)e;
+	trace_num(task_sleeps(k), "recv waits");
+	catch_signal(SIGUSR1, 0);
+	pthread_kill(k->thread, SIGUSR1);
+	trace_num(task_ends(k, 10000), "recv ends");
+}
+
+static void interrupted(const struct transport *t)
+{
+	some_then(t, by_signal, 0);
+}
+
+static void by_end(struct end *e, struct task *k)
+{
+	trace_num(task_sleeps(k), "recv waits");
+	NOTE(shutdown(e[0].fd, SHUT_WR), "shutdown");
+	trace_num(task_ends(k, 10000), "recv ends");
+}
+
+static void ended(const struct transport *t)
+{
+	some_then(t, by_end, 0);
+}
+
+/* The mark wakes whoever waits; as TCP has it. */
+static void urgent(const struct transport *t)
+{
+	struct end e[2];
+	struct call c;
+	struct task k;
+	char buf[64];
+
+	tp_pair(t, e);
+	MUST(!set_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT, 10));
+	c = (struct call){ &e[1], buf, 64, 0 };
+	task_start(&k, call_recv, &c);
+	WANT_TRUE(task_sleeps(&k), "recv waits");
+	WANT(end_send(&e[0], "abcd", 4, 0), 4, 0, "send 4");
+	WANT_TRUE(task_sleeps(&k), "recv waits");
+	WANT(end_send(&e[0], "!", 1, MSG_OOB), 1, 0, "send, urgent");
+	WANT(task_join(&k), 4, 0, "recv");
 	pair_close(e);
 }
 
@@ -109,6 +213,11 @@ static void more_than_a_ring(const struct transport *t)
 
 static const struct test_case cases[] = {
 	{ "receiving", receiving, CASE_ALL | CASE_UNMAPPED },
+	{ "at_rest", at_rest, CASE_ALL | CASE_UNMAPPED },
+	{ "timed_out", timed_out, CASE_ALL | CASE_UNMAPPED },
+	{ "interrupted", interrupted, CASE_ALL | CASE_UNMAPPED },
+	{ "ended", ended, CASE_ALL | CASE_UNMAPPED },
+	{ "urgent", urgent, CASE_STREAM | CASE_FUSED_ONLY },
 	{ "less_than_it", less_than_it, CASE_ALL | CASE_UNMAPPED },
 	{ "values", values, CASE_BOTH },
 	{ "polling", polling, CASE_STREAM | CASE_PATHS | CASE_UNMAPPED },
