@@ -27,8 +27,8 @@ struct speed_user;
  * @free: whose memory the pair is, or NULL for memory of its own
  * @data_ready: whether a reader that wants so many bytes has something to do,
  *	or NULL where the ring and its overflow say all
- * @too_few: whether nobody is woken for the bytes that there are, or NULL; asked where
- *	SO_RCVLOWAT is more than one
+ * @too_few: whether who waits for SO_RCVLOWAT bytes, more than one, is not to take those
+ *	that there are unless its socket tells of them, or NULL
  * @wait_data: speed_wait_data() with what else the door has to say, or NULL
  * @may_lease: 0, or why a role may not be leased now; both roles' locks are held;
  *	or NULL

@@ -6,7 +6,6 @@
  */
 #include <linux/tcp.h>
 #include <net/sock.h>
-#include <net/tcp.h>
 
 #include "ring.h"
 #include "shim.h"
@@ -142,29 +141,14 @@ bool shim_data_ready(struct speed_ring *ring, u64 want)
 }
 
 /**
- * shim_too_few() - is who waits not to take the bytes that there are?
- * @sk: the reader; there are some
+ * shim_too_few() - may the bytes that there are be too few for who waits for SO_RCVLOWAT?
+ * @ring: the reader's ring; where bytes lie in it the reader was told of them
  *
- * TCP wakes nobody for less than SO_RCVLOWAT. Who was woken by something else and took
- * them would wait for the rest, of which TCP does not tell: it is less again.
- *
- * Return: whether nothing has come yet for which TCP wakes.
+ * Return: whether it is, and no end has come.
  */
-bool shim_too_few(const struct sock *sk)
+bool shim_too_few(struct speed_ring *ring)
 {
-	int lowat = READ_ONCE(sk->sk_rcvlowat);
-
-	return unlikely(lowat > 1) && !tcp_epollin_ready(sk, lowat) &&
-	       !(READ_ONCE(tcp_sk(sk)->urg_data) & TCP_URG_VALID) && !shim_ended(sk);
-}
-
-/**
- * shim_ring_too_few() - the same, of who may have a ring
- * @ring: the ring; what lies in it is more than nothing, and TCP does not know of it
- */
-bool shim_ring_too_few(struct speed_ring *ring)
-{
-	return !speed_ring_live(ring) && shim_too_few(speed_ring_reader(ring)) &&
+	return !speed_ring_live(ring) && !shim_ended(speed_ring_reader(ring)) &&
 	       !smp_load_acquire(&ring->pair->closed[!ring->end]);	/* shim_disconnect() */
 }
 

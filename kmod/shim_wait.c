@@ -21,19 +21,12 @@
 #include "wait.h"
 #include "yield.h"
 
-/* Bytes, or an end. */
-static bool readable(struct shim *shim, u64 want)
+static bool ready(struct shim *shim, u64 want)
 {
 	struct speed_pair *pair = shim_pair(shim);
 
 	return shim_readable(pair ? shim_rx_ring(shim, pair) : NULL, shim->sk) >= want ||
 	       shim_ended(shim->sk);
-}
-
-/* And worth waking up for. */
-static bool ready(struct shim *shim, u64 want)
-{
-	return readable(shim, want) && !shim_too_few(shim->sk);
 }
 
 static bool spin(struct shim *shim, u64 want)
@@ -80,12 +73,24 @@ static bool is_ready(struct shim *shim, struct speed_ring *ring, u64 want)
 	pair = shim_pair(shim);
 	if (pair)
 		speed_need_data(shim_rx_ring(shim, pair));
-	return readable(shim, want);
+	return ready(shim, want);
 }
 
-static bool wakes(struct shim *shim, struct speed_ring *ring, u64 want)
+static bool too_few(const struct shim *shim)
 {
-	return is_ready(shim, ring, want) && (ring || !shim_too_few(shim->sk));
+	struct speed_pair *pair = shim_pair(shim);
+
+	return pair ? shim_too_few(shim_rx_ring(shim, pair)) : !shim_ended(shim->sk);
+}
+
+/* As speed_data_wakes(). */
+static bool wakes(struct shim *shim, struct speed_ring *ring, u64 want,
+		  struct speed_sleeper *sleeper)
+{
+	bool told = ring || likely(READ_ONCE(shim->sk->sk_rcvlowat) <= 1) ||
+		    speed_told(sleeper, shim->sk);
+
+	return is_ready(shim, ring, want) && (told || !too_few(shim));
 }
 
 static bool has_given_up(const struct shim *shim, u32 begun)
@@ -97,25 +102,26 @@ static bool has_given_up(const struct shim *shim, u32 begun)
 static int wait_here(struct shim *shim, struct speed_ring *ring, u64 want, u32 begun,
 		     long *timeo)
 {
-	DEFINE_WAIT_FUNC(wait, speed_woken);
+	struct speed_sleeper sleeper;
 	struct sock *sk = shim->sk;
 	int err = 0;
 
+	speed_sleeper_init(&sleeper);
 	if (ring)
 		speed_pair_asleep(ring->pair, !ring->end);
 	/* As speed_wait_data(): who sleeps is not told by SIGIO as well. */
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	add_wait_queue(sk_sleep(sk), &wait);
+	add_wait_queue(sk_sleep(sk), &sleeper.entry);
 	smp_mb();	/* in the queue before the look: who wakes looks there after */
-	while (!err && !has_given_up(shim, begun) && !wakes(shim, ring, want)) {
+	while (!err && !has_given_up(shim, begun) && !wakes(shim, ring, want, &sleeper)) {
 		if (!*timeo)
 			err = -EAGAIN;
 		else if (signal_pending(current))
 			err = sock_intr_errno(*timeo);
 		else
-			*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+			*timeo = wait_woken(&sleeper.entry, TASK_INTERRUPTIBLE, *timeo);
 	}
-	remove_wait_queue(sk_sleep(sk), &wait);
+	remove_wait_queue(sk_sleep(sk), &sleeper.entry);
 	speed_waits_no_more(sk, true);
 	if (ring)
 		speed_pair_seen(ring->pair, !ring->end);
@@ -158,7 +164,8 @@ static int sleep_for(struct shim *shim, struct speed_ring *ring, u64 want, u32 b
 
 	if (pair && !ring)
 		err = speed_wait_data(shim_rx_ring(shim, pair), want, timeo);
-	else if (ring || !*timeo || !yield_first(shim, want, timeo))
+	else if (ring || !*timeo || READ_ONCE(shim->sk->sk_rcvlowat) > 1 ||
+		 !yield_first(shim, want, timeo))
 		err = wait_here(shim, ring, want, begun, timeo);
 	/* As TCP says to who slept while the connection was given up. */
 	return has_given_up(shim, begun) ? -EPIPE : err;

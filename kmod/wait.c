@@ -171,11 +171,12 @@ void speed_need_space(struct speed_ring *ring)
 
 static bool ready(struct speed_ring *ring, u64 want, u32 need)
 {
-	return need == SPEED_NEED_DATA ? speed_data_wakes(ring, want)
+	return need == SPEED_NEED_DATA ? speed_data_ready(ring, want)
 				       : speed_space_ready(ring, want);
 }
 
-static bool still_waiting(struct speed_ring *ring, u64 want, u32 need, long timeo)
+static bool still_waiting(struct speed_ring *ring, u64 want, u32 need, long timeo,
+			  struct speed_sleeper *sleeper)
 {
 	if (need == SPEED_NEED_DATA) {
 		speed_need_data(ring);
@@ -186,7 +187,8 @@ static bool still_waiting(struct speed_ring *ring, u64 want, u32 need, long time
 	} else {
 		speed_need_space(ring);
 	}
-	return !ready(ring, want, need);
+	return need == SPEED_NEED_DATA ? !speed_data_wakes(ring, want, sleeper)
+				       : !speed_space_ready(ring, want);
 }
 
 static inline bool yield_first(struct speed_ring *ring, u64 want, u32 need, long *timeo)
@@ -205,31 +207,26 @@ static inline bool yield_first(struct speed_ring *ring, u64 want, u32 need, long
 	return came;
 }
 
-/* woken_wake_function(), told apart from TCP's own sleepers. */
-int speed_woken(struct wait_queue_entry *wait, unsigned int mode, int sync, void *key)
-{
-	return woken_wake_function(wait, mode, sync, key);
-}
-
 static noinline int wait_for(struct sock *sk, struct speed_ring *ring, u64 want, u32 need,
 			     long *timeo)
 {
-	DEFINE_WAIT_FUNC(wait, speed_woken);
+	struct speed_sleeper sleeper;
 	int err = 0;
 
+	speed_sleeper_init(&sleeper);
 	speed_pair_asleep(ring->pair, need == SPEED_NEED_DATA ? !ring->end : ring->end);
 	trace_speed_sleep(ring->pair->id, ring->end, need);
-	add_wait_queue(sk_sleep(sk), &wait);
-	while (still_waiting(ring, want, need, *timeo)) {
+	add_wait_queue(sk_sleep(sk), &sleeper.entry);
+	while (still_waiting(ring, want, need, *timeo, &sleeper)) {
 		if (!*timeo)
 			err = -EAGAIN;
 		else if (signal_pending(current))
 			err = sock_intr_errno(*timeo);
 		if (err)
 			break;
-		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+		*timeo = wait_woken(&sleeper.entry, TASK_INTERRUPTIBLE, *timeo);
 	}
-	remove_wait_queue(sk_sleep(sk), &wait);
+	remove_wait_queue(sk_sleep(sk), &sleeper.entry);
 	speed_pair_seen(ring->pair, need == SPEED_NEED_DATA ? !ring->end : ring->end);
 	return err;
 }
@@ -271,7 +268,9 @@ int speed_wait_data(struct speed_ring *ring, u64 want, long *timeo)
 	/* As with other streams: who sleeps is not told by SIGIO as well. */
 	if (stream)
 		sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	if (!*timeo || !yield_first(ring, want, SPEED_NEED_DATA, timeo))
+	/* Who wants more than a byte may wait for more than one send. */
+	if (!*timeo || READ_ONCE(sk->sk_rcvlowat) > 1 ||
+	    !yield_first(ring, want, SPEED_NEED_DATA, timeo))
 		err = wait_for(sk, ring, want, SPEED_NEED_DATA, timeo);
 	if (stream)
 		speed_waits_no_more(sk, ring->pair->door->callbacks_locked);

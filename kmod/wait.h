@@ -6,6 +6,7 @@
 #define SPEED_WAIT_H
 
 #include "ring.h"
+#include "tell.h"
 
 /* How long a writer waits for a ring that can be passed by, jiffies. */
 #define SPEED_PATIENCE	max(HZ / 50, 2)
@@ -26,7 +27,6 @@ void speed_wake_mapped_data(struct speed_ring *ring);
 void speed_wake_all(struct speed_pair *pair);
 bool speed_data_or_end(struct speed_ring *ring, u64 want);
 bool speed_space_ready(struct speed_ring *ring, u64 want);
-int speed_woken(struct wait_queue_entry *wait, unsigned int mode, int sync, void *key);
 int speed_wait_data(struct speed_ring *ring, u64 want, long *timeo);
 int speed_wait_space(struct speed_ring *ring, u64 want, long *timeo);
 void speed_need_data(struct speed_ring *ring);
@@ -63,20 +63,23 @@ static inline bool speed_data_ready(struct speed_ring *ring, u64 want)
  * speed_data_wakes() - is that worth waking up for?
  * @ring: the ring
  * @want: bytes it waits for
+ * @sleeper: who waits
  *
  * A call that ends, for a signal or its time, takes what speed_data_ready() tells of.
  *
- * Return: as speed_data_ready(), but false while all that came is what the reader's door
- * wakes nobody for.
+ * Context: process; may lock a TCP socket.
+ * Return: as speed_data_ready(), but false where the socket has not told of the bytes that
+ * there are, and they may be too few.
  */
-static inline bool speed_data_wakes(struct speed_ring *ring, u64 want)
+static inline bool speed_data_wakes(struct speed_ring *ring, u64 want,
+				    struct speed_sleeper *sleeper)
 {
 	const struct speed_door *door = ring->pair->door;
+	struct sock *sk = speed_ring_reader(ring);
+	bool told = likely(READ_ONCE(sk->sk_rcvlowat) <= 1) || !door->too_few ||
+		    speed_told(sleeper, sk);
 
-	if (!speed_data_ready(ring, want))
-		return false;
-	return likely(READ_ONCE(speed_ring_reader(ring)->sk_rcvlowat) <= 1) ||
-	       !door->too_few || !door->too_few(ring);
+	return speed_data_ready(ring, want) && (told || !door->too_few(ring));
 }
 
 #endif

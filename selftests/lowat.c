@@ -34,7 +34,7 @@ static void receiving(const struct transport *t)
 	pair_close(e);
 }
 
-#define IDLE_MS	2500	/* a ring at rest has left its mapping by then */
+#define IDLE_MS	4000	/* a ring at rest has left its mapping by then */
 
 /* Nobody makes who waits take less than it but what made TCP's own. */
 static void at_rest(const struct transport *t)
@@ -87,7 +87,7 @@ static void by_time(struct end *e, struct task *k)
 
 static void timed_out(const struct transport *t)
 {
-	some_then(t, by_time, 1000);
+	some_then(t, by_time, 5000);
 }
 
 static void by_signal(struct end *e, struct task *k)
@@ -132,6 +132,55 @@ static void urgent(const struct transport *t)
 	WANT(end_send(&e[0], "abcd", 4, 0), 4, 0, "send 4");
 	WANT_TRUE(task_sleeps(&k), "recv waits");
 	WANT(end_send(&e[0], "!", 1, MSG_OOB), 1, 0, "send, urgent");
+	WANT_TRUE(task_ends(&k, 10000), "recv ends");
+	shutdown(e[0].fd, SHUT_WR);
+	WANT(task_join(&k), 4, 0, "recv");
+	pair_close(e);
+}
+
+/* Two that want less than it, woken by what is enough for both: each takes its part. */
+static void two_readers(const struct transport *t)
+{
+	struct call c[2];
+	struct task k[2];
+	struct end e[2];
+	char buf[2][5];
+	int i;
+
+	tp_pair(t, e);
+	NOTE(set_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT, 10), "set 10");
+	for (i = 0; i < 2; i++) {
+		c[i] = (struct call){ &e[1], buf[i], 5, 0 };
+		task_start(&k[i], call_recv, &c[i]);
+		trace_num(task_sleeps(&k[i]), "recv waits");
+	}
+	NOTE(end_send(&e[0], "abcdefghij", 10, 0), "send 10");
+	for (i = 0; i < 2; i++)
+		trace_num(task_ends(&k[i], 10000), "recv ends");
+	shutdown(e[0].fd, SHUT_WR);
+	for (i = 0; i < 2; i++)
+		NOTE(task_join(&k[i]), "recv");
+	pair_close(e);
+}
+
+/* What the socket tells a reader of something else makes it take what there is; as TCP has it. */
+static void shut(const struct transport *t)
+{
+	struct end e[2];
+	struct call c;
+	struct task k;
+	char buf[4];
+
+	tp_pair(t, e);
+	MUST(!set_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT, 10));
+	c = (struct call){ &e[1], buf, 4, 0 };
+	task_start(&k, call_recv, &c);
+	WANT_TRUE(task_sleeps(&k), "recv waits");
+	WANT(end_send(&e[0], "abcd", 4, 0), 4, 0, "send 4");
+	WANT_TRUE(task_sleeps(&k), "recv waits");
+	WANT(shutdown(e[1].fd, SHUT_WR), 0, 0, "shutdown of its own direction");
+	WANT_TRUE(task_ends(&k, 10000), "recv ends");
+	shutdown(e[0].fd, SHUT_WR);
 	WANT(task_join(&k), 4, 0, "recv");
 	pair_close(e);
 }
@@ -214,10 +263,12 @@ static void more_than_a_ring(const struct transport *t)
 static const struct test_case cases[] = {
 	{ "receiving", receiving, CASE_ALL | CASE_UNMAPPED },
 	{ "at_rest", at_rest, CASE_ALL | CASE_UNMAPPED },
-	{ "timed_out", timed_out, CASE_ALL | CASE_UNMAPPED },
-	{ "interrupted", interrupted, CASE_ALL | CASE_UNMAPPED },
-	{ "ended", ended, CASE_ALL | CASE_UNMAPPED },
+	{ "timed_out", timed_out, CASE_STREAM | CASE_TCP },
+	{ "interrupted", interrupted, CASE_STREAM | CASE_TCP },
+	{ "ended", ended, CASE_STREAM | CASE_TCP },
 	{ "urgent", urgent, CASE_STREAM | CASE_FUSED_ONLY },
+	{ "two_readers", two_readers, CASE_STREAM | CASE_TCP },
+	{ "shut", shut, CASE_STREAM | CASE_FUSED_ONLY },
 	{ "less_than_it", less_than_it, CASE_ALL | CASE_UNMAPPED },
 	{ "values", values, CASE_BOTH },
 	{ "polling", polling, CASE_STREAM | CASE_PATHS | CASE_UNMAPPED },
