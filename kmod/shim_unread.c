@@ -120,6 +120,13 @@ u64 shim_inq(const struct shim *shim)
 	return tcp < shim_tcp_before(ring, shim->sk) ? tcp : tcp + speed_ring_live(ring);
 }
 
+/* An end or an error, or its own end was given up. */
+static bool no_more(struct speed_ring *ring)
+{
+	return shim_ended(speed_ring_reader(ring)) ||
+	       smp_load_acquire(&ring->pair->closed[!ring->end]);	/* shim_disconnect() */
+}
+
 /**
  * shim_data_ready() - would a reader have something to do?
  * @ring: the ring
@@ -134,10 +141,7 @@ bool shim_data_ready(struct speed_ring *ring, u64 want)
 	/* The usual case first: one look at the ring. */
 	if (likely(speed_ring_live(ring) >= want && !READ_ONCE(ring->behind)))
 		return true;
-	if (shim_readable(ring, sk) >= want || shim_ended(sk))
-		return true;
-	/* Its own end was given up: shim_disconnect() */
-	return smp_load_acquire(&ring->pair->closed[!ring->end]);
+	return shim_readable(ring, sk) >= want || no_more(ring);
 }
 
 /**
@@ -148,8 +152,7 @@ bool shim_data_ready(struct speed_ring *ring, u64 want)
  */
 bool shim_too_few(struct speed_ring *ring)
 {
-	return !speed_ring_live(ring) && !shim_ended(speed_ring_reader(ring)) &&
-	       !smp_load_acquire(&ring->pair->closed[!ring->end]);	/* shim_disconnect() */
+	return !speed_ring_live(ring) && !no_more(ring);
 }
 
 /**

@@ -34,31 +34,7 @@ static void receiving(const struct transport *t)
 	pair_close(e);
 }
 
-#define IDLE_MS	4000	/* a ring at rest has left its mapping by then */
-
-/* Nobody makes who waits take less than it but what made TCP's own. */
-static void at_rest(const struct transport *t)
-{
-	struct end e[2];
-	struct call c;
-	struct task k;
-	char buf[64];
-
-	tp_pair(t, e);
-	NOTE(set_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT, 10), "set 10");
-	c = (struct call){ &e[1], buf, 64, 0 };
-	task_start(&k, call_recv, &c);
-	trace_num(task_sleeps(&k), "recv waits");
-	NOTE(end_send(&e[0], "abcd", 4, 0), "send 4");
-	sleep_ms(IDLE_MS);
-	NOTE(end_send(&e[0], "efghijkl", 8, 0), "send 8");
-	trace_num(task_ends(&k, 10000), "recv ends");
-	NOTE(end_send(&e[0], "mnopqrstuvw", 11, 0), "send 11");
-	NOTE(task_join(&k), "recv");
-	pair_close(e);
-}
-
-/* With less than it, and no more to come: @ends makes the call end. */
+/* With less than it: @ends says what makes the call end, or not. */
 static void some_then(const struct transport *t, void (*ends)(struct end *e, struct task *k),
 		      int timeout_ms)
 {
@@ -77,6 +53,22 @@ static void some_then(const struct transport *t, void (*ends)(struct end *e, str
 	ends(e, &k);
 	NOTE(task_join(&k), "recv");
 	pair_close(e);
+}
+
+#define IDLE_MS	4000	/* a ring at rest has left its mapping by then */
+
+static void after_rest(struct end *e, struct task *k)
+{
+	sleep_ms(IDLE_MS);
+	NOTE(end_send(&e[0], "efghijkl", 8, 0), "send 8");
+	trace_num(task_ends(k, 10000), "recv ends");
+	NOTE(end_send(&e[0], "mnopqrstuvw", 11, 0), "send 11");
+}
+
+/* Nobody makes who waits take less than it but what made TCP's own. */
+static void at_rest(const struct transport *t)
+{
+	some_then(t, after_rest, 0);
 }
 
 static void by_time(struct end *e, struct task *k)
@@ -116,28 +108,6 @@ static void ended(const struct transport *t)
 	some_then(t, by_end, 0);
 }
 
-/* The mark wakes whoever waits; as TCP has it. */
-static void urgent(const struct transport *t)
-{
-	struct end e[2];
-	struct call c;
-	struct task k;
-	char buf[64];
-
-	tp_pair(t, e);
-	MUST(!set_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT, 10));
-	c = (struct call){ &e[1], buf, 64, 0 };
-	task_start(&k, call_recv, &c);
-	WANT_TRUE(task_sleeps(&k), "recv waits");
-	WANT(end_send(&e[0], "abcd", 4, 0), 4, 0, "send 4");
-	WANT_TRUE(task_sleeps(&k), "recv waits");
-	WANT(end_send(&e[0], "!", 1, MSG_OOB), 1, 0, "send, urgent");
-	WANT_TRUE(task_ends(&k, 10000), "recv ends");
-	shutdown(e[0].fd, SHUT_WR);
-	WANT(task_join(&k), 4, 0, "recv");
-	pair_close(e);
-}
-
 /* Two that want less than it, woken by what is enough for both: each takes its part. */
 static void two_readers(const struct transport *t)
 {
@@ -163,26 +133,50 @@ static void two_readers(const struct transport *t)
 	pair_close(e);
 }
 
-/* What the socket tells a reader of something else makes it take what there is; as TCP has it. */
-static void shut(const struct transport *t)
+/*
+ * What the socket tells a reader of something else makes it take what there is: a call for
+ * @len bytes, of which four are there. As TCP has it.
+ */
+static void some_when(const struct transport *t, size_t len, void (*tells)(struct end *e))
 {
 	struct end e[2];
 	struct call c;
 	struct task k;
-	char buf[4];
+	char buf[64];
 
 	tp_pair(t, e);
 	MUST(!set_int(e[1].fd, SOL_SOCKET, SO_RCVLOWAT, 10));
-	c = (struct call){ &e[1], buf, 4, 0 };
+	c = (struct call){ &e[1], buf, len, 0 };
 	task_start(&k, call_recv, &c);
 	WANT_TRUE(task_sleeps(&k), "recv waits");
 	WANT(end_send(&e[0], "abcd", 4, 0), 4, 0, "send 4");
 	WANT_TRUE(task_sleeps(&k), "recv waits");
-	WANT(shutdown(e[1].fd, SHUT_WR), 0, 0, "shutdown of its own direction");
+	tells(e);
 	WANT_TRUE(task_ends(&k, 10000), "recv ends");
 	shutdown(e[0].fd, SHUT_WR);
 	WANT(task_join(&k), 4, 0, "recv");
 	pair_close(e);
+}
+
+static void by_urgent(struct end *e)
+{
+	WANT(end_send(&e[0], "!", 1, MSG_OOB), 1, 0, "send, urgent");
+}
+
+/* The mark wakes whoever waits. */
+static void urgent(const struct transport *t)
+{
+	some_when(t, 64, by_urgent);
+}
+
+static void by_own_shutdown(struct end *e)
+{
+	WANT(shutdown(e[1].fd, SHUT_WR), 0, 0, "shutdown of its own direction");
+}
+
+static void shut(const struct transport *t)
+{
+	some_when(t, 4, by_own_shutdown);
 }
 
 static void less_than_it(const struct transport *t)
